@@ -1,0 +1,119 @@
+package catalog
+
+// ColumnID is a column's number in its table: 1 for the first, never used twice (PostgreSQL's
+// attnum).
+type ColumnID int16
+
+// TableID names a table for ever; it is never used twice.
+type TableID uint32
+
+// StoreID names one store: the rows of one leaf partition on one data node. 24 bits.
+type StoreID uint32
+
+// IndexID names an index's key space.
+type IndexID uint32
+
+// Column describes one column.
+type Column struct {
+	ID      ColumnID
+	Name    string
+	Type    Type
+	NotNull bool
+	Default string `json:",omitempty"` // expression text, "" = none
+	// Missing is the value of rows written before the column was added: the SQL text of a
+	// literal, "" = NULL.
+	Missing string `json:",omitempty"`
+	// AddedIn is the schema version that added the column; rows of older versions lack it.
+	AddedIn uint32
+	Covered bool // column view: the column has column units
+}
+
+// Index describes a unique or plain index over columns. The primary key is one of them.
+type Index struct {
+	ID      IndexID
+	Name    string
+	Columns []ColumnID
+	Desc    []bool `json:",omitempty"`
+	Unique  bool
+	Primary bool
+}
+
+// Check is a CHECK constraint.
+type Check struct {
+	Name string
+	Expr string // expression text over the table's columns
+}
+
+// Table is an immutable description of a table.
+type Table struct {
+	ID            TableID
+	Schema        string
+	Name          string
+	Columns       []Column // live columns in order; dropped ones leave the slice, their ids stay used
+	Dropped       []Column `json:",omitempty"` // still present in old rows
+	NextColumn    ColumnID
+	SchemaVersion uint32 // of rows written now
+	Indexes       []Index `json:",omitempty"`
+	Checks        []Check `json:",omitempty"`
+	DistributeBy  []ColumnID
+	Stores        []StoreID // one per data node
+	// Epoch changes with every change that voids column units under construction.
+	Epoch uint64
+	// HasView tells that a column view exists; Columns[i].Covered tells of which columns.
+	HasView bool
+	// Temp tables belong to one session and leave no trace on disk.
+	Temp bool `json:",omitempty"`
+}
+
+// ColumnIndex returns the position of the named column in Columns, −1 if there is none.
+func (t *Table) ColumnIndex(name string) int {
+	for i := range t.Columns {
+		if t.Columns[i].Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// ColumnByID returns the position of a column in Columns, −1 if there is none.
+func (t *Table) ColumnByID(id ColumnID) int {
+	for i := range t.Columns {
+		if t.Columns[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// PrimaryKey returns the primary key's index, nil if there is none.
+func (t *Table) PrimaryKey() *Index {
+	for i := range t.Indexes {
+		if t.Indexes[i].Primary {
+			return &t.Indexes[i]
+		}
+	}
+	return nil
+}
+
+// CoveredColumns lists the ids of the columns in the column view, ascending.
+func (t *Table) CoveredColumns() []ColumnID {
+	var ids []ColumnID
+	for i := range t.Columns {
+		if t.Columns[i].Covered {
+			ids = append(ids, t.Columns[i].ID)
+		}
+	}
+	return ids
+}
+
+// Clone returns a copy whose slices may be changed.
+func (t *Table) Clone() *Table {
+	c := *t
+	c.Columns = append([]Column(nil), t.Columns...)
+	c.Dropped = append([]Column(nil), t.Dropped...)
+	c.Indexes = append([]Index(nil), t.Indexes...)
+	c.Checks = append([]Check(nil), t.Checks...)
+	c.Stores = append([]StoreID(nil), t.Stores...)
+	c.DistributeBy = append([]ColumnID(nil), t.DistributeBy...)
+	return &c
+}
