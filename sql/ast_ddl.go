@@ -1,0 +1,521 @@
+package sql
+
+// Persistence is TEMP or UNLOGGED of CREATE TABLE.
+type Persistence uint8
+
+// The persistences.
+const (
+	Permanent Persistence = iota
+	Temporary
+	Unlogged
+)
+
+// OnCommit is the ON COMMIT clause of temporary tables.
+type OnCommit uint8
+
+// The ON COMMIT clauses.
+const (
+	OnCommitUnset OnCommit = iota
+	OnCommitPreserveRows
+	OnCommitDeleteRows
+	OnCommitDrop
+)
+
+// Tables.
+type (
+	// CreateTable is CREATE TABLE name (columns, constraints) …, or with PartitionOf set
+	// CREATE TABLE name PARTITION OF parent bound.
+	CreateTable struct {
+		Span
+		Name         ObjectName
+		Persistence  Persistence
+		IfNotExists  bool
+		Columns      []ColumnDef
+		Constraints  []Constraint
+		Likes        []LikeTable
+		Inherits     []ObjectName
+		PartitionOf  *ObjectName
+		Bound        *PartitionBound // of PartitionOf
+		PartitionBy  *PartitionBy
+		Options      []Option
+		OnCommit     OnCommit
+		Tablespace   Ident
+		DistributeBy *DistributeBy
+		ColView      Tristate // COLVIEW or NOCOLVIEW of the table
+	}
+	// CreateTableAs is CREATE TABLE name (columns) AS query [WITH NO DATA], and
+	// CREATE MATERIALIZED VIEW with Materialized set.
+	CreateTableAs struct {
+		Span
+		Name         ObjectName
+		Persistence  Persistence
+		Materialized bool
+		IfNotExists  bool
+		Columns      []Ident
+		Options      []Option
+		OnCommit     OnCommit
+		Tablespace   Ident
+		DistributeBy *DistributeBy
+		ColView      Tristate
+		Query        *Select
+		NoData       bool
+	}
+	// ColumnDef is a column of CREATE TABLE or ADD COLUMN. In a partition or a column list of
+	// PARTITION OF, Type.Name is empty.
+	ColumnDef struct {
+		Span
+		Name        Ident
+		Type        TypeName
+		Collation   *ObjectName
+		ColView     Tristate
+		NotNull     Tristate // No is an explicit NULL
+		Default     Expr
+		Generated   Expr // GENERATED ALWAYS AS (expr) STORED
+		Identity    *Identity
+		Constraints []Constraint // PRIMARY KEY, UNIQUE, CHECK, REFERENCES; Columns is nil
+	}
+	// Identity is GENERATED ALWAYS | BY DEFAULT AS IDENTITY (sequence options).
+	Identity struct {
+		Span
+		Always  bool
+		Options []SequenceOption
+	}
+	// Constraint is a table or column constraint.
+	Constraint struct {
+		Span
+		Name              Ident
+		Kind              ConstraintKind
+		Columns           []Ident
+		Include           []Ident // of PRIMARY KEY and UNIQUE
+		NullsNotDistinct  bool
+		UsingIndex        Ident // ADD CONSTRAINT … USING INDEX name
+		Options           []Option
+		Expr              Expr // of CHECK
+		NoInherit         bool
+		RefTable          ObjectName // of FOREIGN KEY
+		RefColumns        []Ident
+		MatchFull         bool
+		OnUpdate          RefAction
+		OnDelete          RefAction
+		Deferrable        Tristate
+		InitiallyDeferred bool
+		NotValid          bool
+	}
+	// LikeTable is LIKE table INCLUDING … EXCLUDING …. An option is lower case; a leading "-" marks
+	// EXCLUDING.
+	LikeTable struct {
+		Span
+		Table   ObjectName
+		Options []string
+	}
+	// DistributeBy is DISTRIBUTE BY HASH (columns) | REPLICATION …; Method is lower case.
+	DistributeBy struct {
+		Span
+		Method  string
+		Columns []Ident
+	}
+	// PartitionBy is PARTITION BY RANGE | LIST | HASH (keys), with the inline list of partitions
+	// (PARTITION p VALUES LESS THAN (…), …) when one was given.
+	PartitionBy struct {
+		Span
+		Method     PartitionMethod
+		Keys       []PartitionKey
+		Partitions []PartitionDef
+	}
+	// PartitionKey is a column (a *ColumnRef) or expression of PARTITION BY.
+	PartitionKey struct {
+		Span
+		Expr      Expr
+		Collation *ObjectName
+		OpClass   *ObjectName
+	}
+	// PartitionDef is one partition of an inline list. Bound is nil for hash partitions.
+	PartitionDef struct {
+		Span
+		Name  Ident
+		Bound *PartitionBound
+	}
+	// PartitionBound says which rows belong to a partition. In From, To and LessThan, a nil Expr in
+	// a PartitionLimit is MINVALUE or MAXVALUE.
+	PartitionBound struct {
+		Span
+		Kind      BoundKind
+		From, To  []PartitionLimit // BoundRange; To alone for BoundLessThan
+		In        []Expr           // BoundList
+		Modulus   int              // BoundHash
+		Remainder int
+	}
+	// PartitionLimit is one value of a range bound.
+	PartitionLimit struct {
+		Span
+		Kind LimitKind
+		Expr Expr // of LimitValue
+	}
+)
+
+// ConstraintKind is the kind of a constraint.
+type ConstraintKind uint8
+
+// The constraint kinds.
+const (
+	CheckConstraint ConstraintKind = iota
+	PrimaryKey
+	Unique
+	ForeignKey
+)
+
+// RefAction is what a foreign key does when the referenced row changes.
+type RefAction uint8
+
+// The actions.
+const (
+	RefNoAction RefAction = iota
+	RefRestrict
+	RefCascade
+	RefSetNull
+	RefSetDefault
+)
+
+// PartitionMethod is how a table is partitioned.
+type PartitionMethod uint8
+
+// The partition methods.
+const (
+	PartitionRange PartitionMethod = iota
+	PartitionList
+	PartitionHash
+)
+
+// BoundKind is the form of a partition bound.
+type BoundKind uint8
+
+// The bound forms.
+const (
+	BoundDefault  BoundKind = iota // DEFAULT, VALUES (DEFAULT)
+	BoundRange                     // FOR VALUES FROM (…) TO (…)
+	BoundList                      // FOR VALUES IN (…), VALUES (…)
+	BoundHash                      // FOR VALUES WITH (MODULUS m, REMAINDER r)
+	BoundLessThan                  // VALUES LESS THAN (…): from the bound of the partition before
+)
+
+// LimitKind tells values from the ends of a range.
+type LimitKind uint8
+
+// The limits.
+const (
+	LimitValue LimitKind = iota
+	MinValue
+	MaxValue
+)
+
+// Other objects.
+type (
+	// CreateIndex is CREATE INDEX.
+	CreateIndex struct {
+		Span
+		Unique           bool
+		Concurrently     bool
+		IfNotExists      bool
+		Name             Ident // empty: the engine picks one
+		Table            ObjectName
+		Only             bool
+		Method           string // "" when left out
+		Elems            []IndexElem
+		Include          []Ident
+		NullsNotDistinct bool
+		Options          []Option
+		Tablespace       Ident
+		Where            Expr
+		Locality         string // "", "local" or "global"
+	}
+	// IndexElem is an index column (a *ColumnRef of one part) or expression.
+	IndexElem struct {
+		Span
+		Expr      Expr
+		Collation *ObjectName
+		OpClass   *ObjectName
+		Desc      bool
+		Nulls     NullsOrder
+	}
+	// CreateView is CREATE [OR REPLACE] VIEW.
+	CreateView struct {
+		Span
+		OrReplace   bool
+		Temporary   bool
+		Recursive   bool
+		Name        ObjectName
+		Columns     []Ident
+		Options     []Option
+		Query       *Select
+		CheckOption string // "", "local" or "cascaded"
+	}
+	// RefreshView is REFRESH MATERIALIZED VIEW.
+	RefreshView struct {
+		Span
+		Concurrently bool
+		Name         ObjectName
+		NoData       bool
+	}
+	// CreateSchema is CREATE SCHEMA.
+	CreateSchema struct {
+		Span
+		IfNotExists bool
+		Name        Ident
+		Owner       Ident
+	}
+	// CreateSequence is CREATE SEQUENCE.
+	CreateSequence struct {
+		Span
+		Temporary   bool
+		IfNotExists bool
+		Name        ObjectName
+		Options     []SequenceOption
+	}
+	// AlterSequence is ALTER SEQUENCE with options; its other forms are AlterTable.
+	AlterSequence struct {
+		Span
+		IfExists bool
+		Name     ObjectName
+		Options  []SequenceOption
+	}
+	// SequenceOption is one option of a sequence: Name is one of as, increment, minvalue, maxvalue,
+	// start, restart, cache, cycle, owned by. No is NO MINVALUE, NO CYCLE and the like.
+	SequenceOption struct {
+		Span
+		Name     string
+		No       bool
+		HasValue bool
+		Value    int64
+		Type     TypeName   // of as
+		OwnedBy  ColumnName // of owned by; an empty Column is OWNED BY NONE
+	}
+	// ColumnName is table.column.
+	ColumnName struct {
+		Table  ObjectName
+		Column string
+	}
+	// Drop is DROP TABLE | INDEX | VIEW | MATERIALIZED VIEW | SCHEMA | SEQUENCE.
+	Drop struct {
+		Span
+		Kind         ObjectKind
+		Concurrently bool
+		IfExists     bool
+		Names        []ObjectName
+		Cascade      bool
+	}
+)
+
+// ObjectKind is a kind of schema object.
+type ObjectKind uint8
+
+// The object kinds.
+const (
+	TableObject ObjectKind = iota
+	IndexObject
+	ViewObject
+	MaterializedViewObject
+	SchemaObject
+	SequenceObject
+)
+
+// ColViewMode is the form of a COLVIEW action.
+type ColViewMode uint8
+
+// The COLVIEW forms.
+const (
+	ColViewAll    ColViewMode = iota // COLVIEW
+	ColViewOnly                      // COLVIEW (list), NOCOLVIEW COLVIEW (list): exactly the list
+	ColViewExcept                    // COLVIEW NOCOLVIEW (list)
+	ColViewNone                      // NOCOLVIEW
+	ColViewAuto                      // COLVIEW AUTO
+)
+
+// ALTER. RENAME of columns and constraints, RENAME TO and SET SCHEMA stand alone in their statement.
+type (
+	// AlterTable is ALTER TABLE | INDEX | VIEW | SEQUENCE | SCHEMA name actions.
+	AlterTable struct {
+		Span
+		Kind     ObjectKind
+		IfExists bool
+		Only     bool
+		Name     ObjectName
+		Actions  []AlterAction
+	}
+	// AddColumn is ADD [COLUMN] [IF NOT EXISTS] column.
+	AddColumn struct {
+		Span
+		IfNotExists bool
+		Column      ColumnDef
+	}
+	// DropColumn is DROP [COLUMN] [IF EXISTS] name [CASCADE].
+	DropColumn struct {
+		Span
+		IfExists bool
+		Name     Ident
+		Cascade  bool
+	}
+	// RenameColumn is RENAME [COLUMN] name TO new.
+	RenameColumn struct {
+		Span
+		Name, NewName Ident
+	}
+	// RenameConstraint is RENAME CONSTRAINT name TO new.
+	RenameConstraint struct {
+		Span
+		Name, NewName Ident
+	}
+	// RenamePartition is RENAME PARTITION name TO new.
+	RenamePartition struct {
+		Span
+		Name, NewName Ident
+	}
+	// RenameTo is RENAME TO new.
+	RenameTo struct {
+		Span
+		NewName Ident
+	}
+	// SetSchema is SET SCHEMA name.
+	SetSchema struct {
+		Span
+		Schema Ident
+	}
+	// OwnerTo is OWNER TO role.
+	OwnerTo struct {
+		Span
+		Owner Ident
+	}
+	// AlterColumnType is ALTER [COLUMN] name [SET DATA] TYPE type [COLLATE …] [USING expr].
+	AlterColumnType struct {
+		Span
+		Column    Ident
+		Type      TypeName
+		Collation *ObjectName
+		Using     Expr
+	}
+	// AlterColumnDefault is ALTER [COLUMN] name SET DEFAULT expr or, with a nil Default, DROP
+	// DEFAULT.
+	AlterColumnDefault struct {
+		Span
+		Column  Ident
+		Default Expr
+	}
+	// AlterColumnNotNull is ALTER [COLUMN] name SET | DROP NOT NULL.
+	AlterColumnNotNull struct {
+		Span
+		Column  Ident
+		NotNull bool
+	}
+	// AlterColumnStatistics is ALTER [COLUMN] name SET STATISTICS n.
+	AlterColumnStatistics struct {
+		Span
+		Column Ident
+		Target int64
+	}
+	// AddIdentity is ALTER [COLUMN] name ADD GENERATED … AS IDENTITY.
+	AddIdentity struct {
+		Span
+		Column   Ident
+		Identity *Identity
+	}
+	// DropIdentity is ALTER [COLUMN] name DROP IDENTITY, or DROP EXPRESSION with Expression set.
+	DropIdentity struct {
+		Span
+		Column     Ident
+		Expression bool
+		IfExists   bool
+	}
+	// AddConstraint is ADD table_constraint.
+	AddConstraint struct {
+		Span
+		Constraint Constraint
+	}
+	// DropConstraint is DROP CONSTRAINT [IF EXISTS] name [CASCADE].
+	DropConstraint struct {
+		Span
+		IfExists bool
+		Name     Ident
+		Cascade  bool
+	}
+	// ValidateConstraint is VALIDATE CONSTRAINT name.
+	ValidateConstraint struct {
+		Span
+		Name Ident
+	}
+	// SetOptions is SET (options), or RESET (names) with Reset set.
+	SetOptions struct {
+		Span
+		Reset   bool
+		Options []Option
+	}
+	// ColView is COLVIEW in its forms, for the table or, with Partition set, MODIFY PARTITION p.
+	ColView struct {
+		Span
+		Partition Ident
+		Mode      ColViewMode
+		Columns   []Ident // of ColViewOnly and ColViewExcept
+	}
+	// AttachPartition is ATTACH PARTITION table bound.
+	AttachPartition struct {
+		Span
+		Table ObjectName
+		Bound *PartitionBound
+	}
+	// DetachPartition is DETACH PARTITION table [CONCURRENTLY | FINALIZE].
+	DetachPartition struct {
+		Span
+		Table        ObjectName
+		Concurrently bool
+		Finalize     bool
+	}
+	// AddPartition is ADD PARTITION name VALUES ….
+	AddPartition struct {
+		Span
+		Partition PartitionDef
+	}
+	// DropPartition is DROP PARTITION name.
+	DropPartition struct {
+		Span
+		Name Ident
+	}
+	// TruncatePartition is TRUNCATE PARTITION name.
+	TruncatePartition struct {
+		Span
+		Name Ident
+	}
+)
+
+func (*CreateTable) stmtNode()    {}
+func (*CreateTableAs) stmtNode()  {}
+func (*CreateIndex) stmtNode()    {}
+func (*CreateView) stmtNode()     {}
+func (*RefreshView) stmtNode()    {}
+func (*CreateSchema) stmtNode()   {}
+func (*CreateSequence) stmtNode() {}
+func (*AlterSequence) stmtNode()  {}
+func (*AlterTable) stmtNode()     {}
+func (*Drop) stmtNode()           {}
+
+func (*AddColumn) alterActionNode()             {}
+func (*DropColumn) alterActionNode()            {}
+func (*RenameColumn) alterActionNode()          {}
+func (*RenameConstraint) alterActionNode()      {}
+func (*RenamePartition) alterActionNode()       {}
+func (*RenameTo) alterActionNode()              {}
+func (*SetSchema) alterActionNode()             {}
+func (*OwnerTo) alterActionNode()               {}
+func (*AlterColumnType) alterActionNode()       {}
+func (*AlterColumnDefault) alterActionNode()    {}
+func (*AlterColumnNotNull) alterActionNode()    {}
+func (*AlterColumnStatistics) alterActionNode() {}
+func (*AddIdentity) alterActionNode()           {}
+func (*DropIdentity) alterActionNode()          {}
+func (*AddConstraint) alterActionNode()         {}
+func (*DropConstraint) alterActionNode()        {}
+func (*ValidateConstraint) alterActionNode()    {}
+func (*SetOptions) alterActionNode()            {}
+func (*ColView) alterActionNode()               {}
+func (*AttachPartition) alterActionNode()       {}
+func (*DetachPartition) alterActionNode()       {}
+func (*AddPartition) alterActionNode()          {}
+func (*DropPartition) alterActionNode()         {}
+func (*TruncatePartition) alterActionNode()     {}
