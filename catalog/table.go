@@ -52,7 +52,7 @@ type Table struct {
 	Columns       []Column // live columns in order; dropped ones leave the slice, their ids stay used
 	Dropped       []Column `json:",omitempty"` // still present in old rows
 	NextColumn    ColumnID
-	SchemaVersion uint32 // of rows written now
+	SchemaVersion uint32  // of rows written now
 	Indexes       []Index `json:",omitempty"`
 	Checks        []Check `json:",omitempty"`
 	DistributeBy  []ColumnID
