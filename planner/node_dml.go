@@ -1,0 +1,69 @@
+package planner
+
+import (
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+)
+
+// Insert writes its input, whose columns are exactly the table's, in order. It yields Returning,
+// whose expressions are over RowCols, the stored row's columns.
+type Insert struct {
+	Estimate
+	Table     *catalog.Table
+	Input     Node
+	RowCols   []*expr.Col
+	Returning []Item
+	Checks    []TableCheck
+}
+
+// Update replaces rows: its input yields the new row's columns, exactly the table's, in order, then
+// the row's reference. Returning is over RowCols, the new row's columns.
+type Update struct {
+	Estimate
+	Table     *catalog.Table
+	Input     Node
+	RowCols   []*expr.Col
+	Returning []Item
+	Checks    []TableCheck
+	Alias     string
+}
+
+// Delete removes rows: the last column of its input is the row's reference. Returning is over the
+// input's columns.
+type Delete struct {
+	Estimate
+	Table     *catalog.Table
+	Input     Node
+	Returning []Item
+	Alias     string
+}
+
+// TableCheck is a CHECK constraint bound over RowCols: a row for which it is FALSE is refused.
+type TableCheck struct {
+	Name string
+	Expr expr.Expr
+}
+
+func (n *Insert) Cols() []*expr.Col { return itemCols(n.Returning) }
+func (n *Insert) Kids() []Node      { return []Node{n.Input} }
+func (n *Insert) With(kids []Node) Node {
+	c := *n
+	c.Input = kids[0]
+	return &c
+}
+
+func (n *Update) Cols() []*expr.Col { return itemCols(n.Returning) }
+func (n *Update) Kids() []Node      { return []Node{n.Input} }
+func (n *Update) With(kids []Node) Node {
+	c := *n
+	c.Input = kids[0]
+	return &c
+}
+
+func (n *Delete) Cols() []*expr.Col { return itemCols(n.Returning) }
+func (n *Delete) Kids() []Node      { return []Node{n.Input} }
+func (n *Delete) With(kids []Node) Node {
+	c := *n
+	c.Input = kids[0]
+	return &c
+}

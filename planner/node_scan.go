@@ -1,0 +1,62 @@
+package planner
+
+import (
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+)
+
+// Access tells how a table is read.
+type Access uint8
+
+// The accesses. Columns reads covered columns only; Hybrid filters on covered columns and fetches
+// the survivors' other columns from the row store; Key looks one row up by its primary key.
+const (
+	AccessRows Access = iota
+	AccessColumns
+	AccessHybrid
+	AccessKey
+)
+
+// ScanCol is a column that a scan yields.
+type ScanCol struct {
+	Pos int // position in Table.Columns
+	Col *expr.Col
+}
+
+// Scan reads a table. It yields Columns in order, then RowRef where that is not nil.
+type Scan struct {
+	Estimate
+	Table   *catalog.Table
+	Alias   string
+	Columns []ScanCol
+	// RowRef yields the row's reference (bigint), for UPDATE and DELETE.
+	RowRef *expr.Col
+	// Filter holds conjuncts over Columns.
+	Filter []expr.Expr
+	Access Access
+	// Key holds, for AccessKey, one expression without columns per primary-key column, of that
+	// column's type; the conditions are in Filter too.
+	Key []expr.Expr
+	// WhyRows says why the table is not read by columns; empty when it is.
+	WhyRows string
+	// ForUpdate tells that the statement will change the rows.
+	ForUpdate bool
+}
+
+// Cols returns the scan's columns, the row reference last.
+func (n *Scan) Cols() []*expr.Col {
+	cols := make([]*expr.Col, 0, len(n.Columns)+1)
+	for i := range n.Columns {
+		cols = append(cols, n.Columns[i].Col)
+	}
+	if n.RowRef != nil {
+		cols = append(cols, n.RowRef)
+	}
+	return cols
+}
+
+// Kids returns nothing: a scan is a leaf.
+func (n *Scan) Kids() []Node { return nil }
+
+// With returns the scan itself.
+func (n *Scan) With([]Node) Node { return n }

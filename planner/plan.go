@@ -1,0 +1,56 @@
+package planner
+
+import (
+	"github.com/weftdb/weft/catalog"
+)
+
+// Plan is a statement ready to run. It is immutable and may be run many times, also concurrently.
+type Plan struct {
+	Root    Node
+	Columns []ResultColumn
+	// Params holds the types of the statement's parameters $1, $2, ….
+	Params []catalog.Type
+	// InitPlans run before Root, in order; each sets one parameter to its single value (NULL when
+	// it yields no row; 21000 when it yields two), or, Exists, to whether it yields a row.
+	InitPlans []InitPlan
+	// ParamSlots is the number of parameters the plan uses: the statement's, the init plans' and
+	// those of Apply nodes.
+	ParamSlots int
+	// CTEs are computed at most once each, before their first reader; a CTE may read earlier ones.
+	CTEs []*CTE
+	// CatalogVersion is the version the names were bound under.
+	CatalogVersion uint64
+	// Nodes is the number of data nodes, for EXPLAIN.
+	Nodes int
+}
+
+// ResultColumn is a column of a statement's result.
+type ResultColumn struct {
+	Name string
+	Type catalog.Type
+}
+
+// InitPlan is an uncorrelated subquery, run once.
+type InitPlan struct {
+	Param  int // $Param
+	Plan   Node
+	Exists bool
+	Type   catalog.Type
+}
+
+// World is what the planner may know of the database beyond names and types.
+type World interface {
+	// Stats returns the table's statistics, nil if it was never analysed.
+	Stats(id catalog.TableID) *catalog.Stats
+	// Rows returns the current number of rows, approximately.
+	Rows(t *catalog.Table) float64
+	// ViewState returns how much of the table its column view can answer now.
+	ViewState(t *catalog.Table) ViewState
+}
+
+// ViewState describes a table's column view at planning time.
+type ViewState struct {
+	Groups       int     // row groups that hold rows
+	LoadedGroups int     // with units
+	StaleRows    float64 // rows to be read from the row store although their group is loaded
+}
