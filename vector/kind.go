@@ -1,5 +1,7 @@
 package vector
 
+import "github.com/weftdb/weft/internal/decimal"
+
 // Kind is the physical representation of a value. SQL types map onto kinds in package catalog.
 type Kind uint8
 
@@ -29,10 +31,7 @@ func (k Kind) String() string { return kindNames[k] }
 func (k Kind) Width() int { return kindWidths[k] }
 
 // Int128 is a signed 128-bit integer in two's complement, laid out as Arrow's decimal128.
-type Int128 struct {
-	Lo uint64
-	Hi int64
-}
+type Int128 = decimal.Int128
 
 // Interval is a span of time whose three parts do not convert into each other.
 type Interval struct {
