@@ -1,0 +1,28 @@
+package storage
+
+import (
+	"log/slog"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Options say how a database is opened. The zero value of each field means its default.
+type Options struct {
+	// Dir is the database's directory; it is created when it does not exist.
+	Dir string
+	// InMemory keeps everything in memory; Dir is ignored and nothing survives Close.
+	InMemory bool
+	// Nodes is the number of data nodes of a database that is created; an existing database keeps
+	// its number. Default 1.
+	Nodes int
+	// CacheBytes is the size of the cache of uncompressed blocks. Default 64 MB: smaller ones make
+	// scans decompress every block again, larger ones take memory from column views.
+	CacheBytes int64
+	// MemTableBytes is the size at which recent writes are flushed to a file. Default 32 MB:
+	// smaller ones cost more merging, larger ones make recovery after a crash longer.
+	MemTableBytes int64
+	// FS replaces the operating system's file system, for tests.
+	FS vfs.FS
+	// Logger receives messages of the store underneath. Default: none are written.
+	Logger *slog.Logger
+}
