@@ -2,6 +2,7 @@ package planner
 
 import (
 	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/sql"
 )
 
 // Node is one operator of a plan. The executor gives each node's batches one vector per element of
@@ -131,9 +132,10 @@ type FuncScan struct {
 
 // CTE is a query computed once and read by one or more CTEScans.
 type CTE struct {
-	ID   int
-	Name string
-	Plan Node
+	ID           int
+	Name         string
+	Plan         Node
+	materialized sql.Tristate
 }
 
 // CTEScan reads a CTE: column i of Out is column i of its plan.

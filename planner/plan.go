@@ -46,6 +46,9 @@ type World interface {
 	Rows(t *catalog.Table) float64
 	// ViewState returns how much of the table its column view can answer now.
 	ViewState(t *catalog.Table) ViewState
+	// TableFunction returns the columns and argument types of a system function that can stand in
+	// FROM.
+	TableFunction(name string) (columns []ResultColumn, args []catalog.Type, ok bool)
 }
 
 // ViewState describes a table's column view at planning time.

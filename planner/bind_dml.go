@@ -1,0 +1,404 @@
+package planner
+
+import (
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/vector"
+)
+
+var rowRefType = catalog.Type{ID: catalog.Int8}
+
+// rowColumns makes fresh columns for a table's stored row.
+func (b *binder) rowColumns(t *catalog.Table) []*expr.Col {
+	cols := make([]*expr.Col, len(t.Columns))
+	for i := range t.Columns {
+		cols[i] = b.column(t.Columns[i].Name, t.Columns[i].Type, t.Columns[i].NotNull)
+	}
+	return cols
+}
+
+// insert binds INSERT.
+func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
+	s, err := b.with(n.With, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if n.OnConflict != nil {
+		return nil, nil, b.unsupported(n.OnConflict, "ON CONFLICT")
+	}
+	t, err := b.lookupTable(n.Table)
+	if err != nil {
+		return nil, nil, err
+	}
+	targets, err := b.insertTargets(n, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	input, targets, err := b.insertSource(n, t, targets, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &Insert{Table: t, RowCols: b.rowColumns(t)}
+	if out.Input, err = b.fullRow(t, input, targets); err != nil {
+		return nil, nil, err
+	}
+	if out.Checks, err = b.checks(t, out.RowCols); err != nil {
+		return nil, nil, err
+	}
+	alias := t.Name
+	if n.Alias.Name != "" {
+		alias = n.Alias.Name
+	}
+	var names []string
+	out.Returning, names, err = b.returning(n.Returning, t, alias, out.RowCols)
+	return out, names, err
+}
+
+// insertTargets lists the positions of the columns to insert into.
+func (b *binder) insertTargets(n *sql.Insert, t *catalog.Table) ([]int, error) {
+	var targets []int
+	if n.Columns == nil {
+		for i := range t.Columns {
+			targets = append(targets, i)
+		}
+		return targets, nil
+	}
+	seen := map[int]bool{}
+	for _, id := range n.Columns {
+		pos, err := b.tableColumn(t, id)
+		if err != nil {
+			return nil, err
+		}
+		if seen[pos] {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", id.Name).At(id.Start)
+		}
+		seen[pos] = true
+		targets = append(targets, pos)
+	}
+	return targets, nil
+}
+
+func (b *binder) tableColumn(t *catalog.Table, id sql.Ident) (int, error) {
+	pos := t.ColumnIndex(id.Name)
+	if pos >= 0 {
+		return pos, nil
+	}
+	err := sqlerr.New(sqlerr.UndefinedColumn, "column %q of relation %q does not exist", id.Name, t.Name).At(id.Start)
+	if near := nearest(id.Name, columnNames(t)); near != "" {
+		return 0, err.WithHint("Perhaps you meant the column %q.", near)
+	}
+	return 0, err
+}
+
+// insertSource binds the rows to insert, converted to the target columns' types, and returns the
+// targets they fill.
+func (b *binder) insertSource(n *sql.Insert, t *catalog.Table, targets []int, s *scope) (Node, []int, error) {
+	if n.DefaultValues {
+		return oneRow(), nil, nil
+	}
+	if v, ok := plainValues(n.Query); ok {
+		return b.insertValues(v, n, t, targets, s)
+	}
+	q, err := b.query(n.Query, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	if targets, err = insertWidth(n, targets, len(q.names), n.Query); err != nil {
+		return nil, nil, err
+	}
+	items := make([]expr.Expr, len(targets))
+	for i, c := range q.cols() {
+		if items[i], err = b.assign(c, t, targets[i], n.Query.Start); err != nil {
+			return nil, nil, err
+		}
+	}
+	return b.projectChanged(q.plan, items), targets, nil
+}
+
+// plainValues returns the VALUES list that is all of a query.
+func plainValues(q *sql.Select) (*sql.Values, bool) {
+	v, ok := q.Body.(*sql.Values)
+	return v, ok && q.With == nil && len(q.OrderBy) == 0 && q.Limit == nil && q.Offset == nil
+}
+
+func insertWidth(n *sql.Insert, targets []int, width int, at sql.Node) ([]int, error) {
+	if width > len(targets) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "INSERT has more expressions than target columns").At(at.SourceSpan().Start)
+	}
+	if width < len(targets) && n.Columns != nil {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "INSERT has more target columns than expressions").At(n.Columns[width].Start)
+	}
+	return targets[:width], nil
+}
+
+func (b *binder) insertValues(v *sql.Values, n *sql.Insert, t *catalog.Table, targets []int, s *scope) (Node, []int, error) {
+	targets, err := insertWidth(n, targets, len(v.Rows[0]), v)
+	if err != nil {
+		return nil, nil, err
+	}
+	inner := &scope{parent: s, clause: "VALUES", noAggregates: "aggregate functions are not allowed in VALUES"}
+	out := &Values{}
+	for _, pos := range targets {
+		out.Out = append(out.Out, b.column(t.Columns[pos].Name, t.Columns[pos].Type, false))
+	}
+	for _, row := range v.Rows {
+		exprs := make([]expr.Expr, len(row))
+		for i, e := range row {
+			if _, ok := e.(*sql.Default); ok {
+				if exprs[i], err = b.defaultOf(t, targets[i]); err != nil {
+					return nil, nil, err
+				}
+				continue
+			}
+			value, err := b.expr(e, inner)
+			if err != nil {
+				return nil, nil, err
+			}
+			if exprs[i], err = b.assign(value, t, targets[i], e.SourceSpan().Start); err != nil {
+				return nil, nil, err
+			}
+		}
+		out.Rows = append(out.Rows, exprs)
+	}
+	q, err := b.valuesPlan(out, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return q.plan, targets, nil
+}
+
+// assign converts a value to a column's type as assignment does.
+func (b *binder) assign(e expr.Expr, t *catalog.Table, pos, at int) (expr.Expr, error) {
+	c := &t.Columns[pos]
+	out, err := b.coerce(e, c.Type, expr.AssignmentCast, at)
+	if err == nil {
+		return out, nil
+	}
+	if sqlerr.CodeOf(err) == sqlerr.CannotCoerce || sqlerr.CodeOf(err) == sqlerr.DatatypeMismatch {
+		return nil, sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but expression is of type %s", c.Name, c.Type.Base(), e.Type().Base()).
+			At(at).WithHint("You will need to rewrite or cast the expression.")
+	}
+	return nil, err
+}
+
+// defaultOf binds a column's default, NULL without one.
+func (b *binder) defaultOf(t *catalog.Table, pos int) (expr.Expr, error) {
+	c := &t.Columns[pos]
+	if c.Default == "" {
+		return &expr.Const{Value: vector.NullDatum(c.Type.Kind()), Typ: c.Type}, nil
+	}
+	parsed, err := sql.ParseExpr(c.Default)
+	if err != nil {
+		return nil, err
+	}
+	e, err := b.expr(parsed, &scope{noAggregates: "aggregate functions are not allowed in DEFAULT expressions"})
+	if err != nil {
+		return nil, err
+	}
+	return b.assign(e, t, pos, 0)
+}
+
+// fullRow extends the inserted columns to the table's, in order, with defaults.
+func (b *binder) fullRow(t *catalog.Table, input Node, targets []int) (Node, error) {
+	cols := input.Cols()
+	items := make([]expr.Expr, len(t.Columns))
+	for i, pos := range targets {
+		items[pos] = cols[i]
+	}
+	for pos := range items {
+		if items[pos] == nil {
+			var err error
+			if items[pos], err = b.defaultOf(t, pos); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return b.projectChanged(input, items), nil
+}
+
+// checks binds a table's CHECK constraints over its row columns.
+func (b *binder) checks(t *catalog.Table, cols []*expr.Col) ([]TableCheck, error) {
+	var out []TableCheck
+	for _, c := range t.Checks {
+		parsed, err := sql.ParseExpr(c.Expr)
+		if err != nil {
+			return nil, err
+		}
+		s := &scope{rels: []*scopeRel{relation(t.Name, columnNames(t), cols)}, noAggregates: "aggregate functions are not allowed in check constraints"}
+		e, err := b.condition(parsed, s, "CHECK")
+		if err != nil {
+			return nil, err
+		}
+		if hasSubquery(e) {
+			return nil, b.unsupported(parsed, "a subquery in a check constraint")
+		}
+		out = append(out, TableCheck{Name: c.Name, Expr: e})
+	}
+	return out, nil
+}
+
+// returning binds RETURNING over the stored row.
+func (b *binder) returning(list []sql.Target, t *catalog.Table, alias string, cols []*expr.Col) ([]Item, []string, error) {
+	if len(list) == 0 {
+		return nil, nil, nil
+	}
+	s := &scope{rels: []*scopeRel{relation(alias, columnNames(t), cols)}, noAggregates: "aggregate functions are not allowed in RETURNING"}
+	sel := &selection{b: b, scope: s}
+	if err := sel.targets(list); err != nil {
+		return nil, nil, err
+	}
+	var items []Item
+	for i, e := range sel.exprs {
+		if hasSubquery(e) {
+			return nil, nil, b.unsupported(list[0], "a subquery in RETURNING")
+		}
+		if e.Type().ID == catalog.Unknown {
+			var err error
+			if e, err = b.coerce(e, catalog.Type{ID: catalog.Text}, expr.ImplicitCast, sel.spans[i]); err != nil {
+				return nil, nil, err
+			}
+		}
+		items = append(items, Item{Col: b.column(sel.names[i], e.Type(), false), Expr: e})
+	}
+	return items, sel.names, nil
+}
+
+// target is the table that UPDATE or DELETE changes, joined with FROM or USING and filtered.
+func (b *binder) target(name *sql.TableName, others []sql.TableRef, where sql.Expr, s *scope) (*Scan, Node, *scope, error) {
+	t, err := b.lookupTable(name.Name)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	alias := t.Name
+	if name.Alias.Name.Name != "" {
+		alias = name.Alias.Name.Name
+	}
+	scan := b.scan(t, alias)
+	scan.RowRef = b.column("ctid", rowRefType, true)
+	scan.ForUpdate = true
+	inner := &scope{parent: s, rels: []*scopeRel{relation(alias, columnNames(t), scan.Cols()[:len(scan.Columns)])}}
+	var plan Node = scan
+	for _, ref := range others {
+		item, err := b.fromRef(ref, inner)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if err := inner.add(item, ref); err != nil {
+			return nil, nil, nil, err
+		}
+		plan = &Join{Kind: InnerJoin, Left: plan, Right: item.plan}
+	}
+	if _, ok := where.(*sql.CurrentOf); ok {
+		return nil, nil, nil, b.unsupported(where, "WHERE CURRENT OF")
+	}
+	plan, err = b.where(plan, where, inner)
+	return scan, plan, inner, err
+}
+
+// update binds UPDATE.
+func (b *binder) update(n *sql.Update) (Node, []string, error) {
+	s, err := b.with(n.With, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	scan, plan, inner, err := b.target(n.Table, n.From, n.Where, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	t := scan.Table
+	inner.clause, inner.noAggregates = "UPDATE", "aggregate functions are not allowed in UPDATE"
+	items := make([]expr.Expr, len(t.Columns)+1)
+	for i := range scan.Columns {
+		items[i] = scan.Columns[i].Col
+	}
+	items[len(t.Columns)] = scan.RowRef
+	seen := map[int]bool{}
+	for i := range n.Set {
+		if err := b.assignment(&n.Set[i], t, items, seen, inner); err != nil {
+			return nil, nil, err
+		}
+	}
+	plan, items, err = b.attach(plan, items)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &Project{Input: plan}
+	for _, e := range items {
+		p.Items = append(p.Items, Item{Col: b.column("new", e.Type(), false), Expr: e})
+	}
+	out := &Update{Table: t, Input: p, RowCols: b.rowColumns(t), Alias: scan.Alias}
+	if out.Checks, err = b.checks(t, out.RowCols); err != nil {
+		return nil, nil, err
+	}
+	var names []string
+	out.Returning, names, err = b.returning(n.Returning, t, scan.Alias, out.RowCols)
+	return out, names, err
+}
+
+// assignment binds one item of SET.
+func (b *binder) assignment(a *sql.Assignment, t *catalog.Table, items []expr.Expr, seen map[int]bool, s *scope) error {
+	values := []sql.Expr{a.Value}
+	if a.Multi {
+		row, ok := a.Value.(*sql.Row)
+		if !ok {
+			return b.unsupported(a.Value, "assigning a subquery to several columns")
+		}
+		values = row.Args
+	}
+	if len(values) != len(a.Columns) {
+		return sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(a.Start)
+	}
+	for i, id := range a.Columns {
+		pos, err := b.tableColumn(t, id)
+		if err != nil {
+			return err
+		}
+		if seen[pos] {
+			return sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column %q", id.Name).At(id.Start)
+		}
+		seen[pos] = true
+		if _, ok := values[i].(*sql.Default); ok {
+			if items[pos], err = b.defaultOf(t, pos); err != nil {
+				return err
+			}
+			continue
+		}
+		e, err := b.expr(values[i], s)
+		if err != nil {
+			return err
+		}
+		if items[pos], err = b.assign(e, t, pos, values[i].SourceSpan().Start); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// delete binds DELETE.
+func (b *binder) delete(n *sql.Delete) (Node, []string, error) {
+	s, err := b.with(n.With, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	scan, plan, _, err := b.target(n.Table, n.Using, n.Where, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &Delete{Table: scan.Table, Alias: scan.Alias}
+	p := &Project{Input: plan}
+	var names []string
+	if len(n.Returning) > 0 {
+		cols := scan.Cols()[:len(scan.Columns)]
+		if out.Returning, names, err = b.returning(n.Returning, scan.Table, scan.Alias, cols); err != nil {
+			return nil, nil, err
+		}
+		for _, c := range cols {
+			p.Items = append(p.Items, Item{Col: c, Expr: c})
+		}
+	}
+	p.Items = append(p.Items, Item{Col: scan.RowRef, Expr: scan.RowRef})
+	out.Input = p
+	return out, names, nil
+}

@@ -1,0 +1,296 @@
+package planner
+
+import (
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+)
+
+// aggregateRef stands for an aggregate call until grouped replaces it.
+type aggregateRef struct{ call *expr.AggCall }
+
+func (e *aggregateRef) Type() catalog.Type { return e.call.Typ }
+
+// Children returns the arguments, then the FILTER condition.
+func (e *aggregateRef) Children() []expr.Expr {
+	kids := append([]expr.Expr(nil), e.call.Args...)
+	if e.call.Filter != nil {
+		kids = append(kids, e.call.Filter)
+	}
+	return kids
+}
+
+// WithChildren returns the call with other arguments.
+func (e *aggregateRef) WithChildren(kids []expr.Expr) expr.Expr {
+	call := *e.call
+	call.Args = kids[:len(e.call.Args)]
+	if e.call.Filter != nil {
+		call.Filter = kids[len(kids)-1]
+	}
+	return &aggregateRef{call: &call}
+}
+
+func hasAggregate(exprs ...expr.Expr) bool {
+	found := false
+	for _, e := range exprs {
+		expr.Walk(e, func(e expr.Expr) bool {
+			if _, ok := e.(*aggregateRef); ok {
+				found = true
+			}
+			return !found
+		})
+	}
+	return found
+}
+
+// group adds the Aggregate that GROUP BY, HAVING or aggregate calls ask for, and rewrites the
+// select list, HAVING and ORDER BY over its columns.
+func (sel *selection) group(plan Node) (Node, error) {
+	exprs := append([]expr.Expr(nil), sel.exprs...)
+	for i := range sel.keys {
+		exprs = append(exprs, sel.keys[i].Expr)
+	}
+	if len(sel.node.GroupBy) == 0 && sel.havingCond == nil && !hasAggregate(exprs...) {
+		return plan, nil
+	}
+	groups, err := sel.groupItems()
+	if err != nil {
+		return nil, err
+	}
+	plan, groups, err = sel.b.attach(plan, groups)
+	if err != nil {
+		return nil, err
+	}
+	g := &grouping{b: sel.b, input: map[expr.ColID]bool{}, agg: &Aggregate{}, replaced: map[expr.ColID]expr.Expr{}}
+	for _, c := range plan.Cols() {
+		g.input[c.ID] = true
+	}
+	g.functional(plan, groups)
+	for _, e := range groups {
+		g.addGroup(e)
+	}
+	rewrite := func(e expr.Expr, pos int) expr.Expr {
+		out, rerr := g.rewrite(e, pos)
+		if rerr != nil && err == nil {
+			err = rerr
+		}
+		return out
+	}
+	for i := range sel.exprs {
+		sel.exprs[i] = rewrite(sel.exprs[i], sel.spans[i])
+	}
+	if sel.havingCond != nil {
+		sel.havingCond = rewrite(sel.havingCond, sel.node.Having.SourceSpan().Start)
+	}
+	for i := range sel.keys {
+		sel.keys[i].Expr = rewrite(sel.keys[i].Expr, sel.node.Start)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if plan, err = g.attachArguments(plan); err != nil {
+		return nil, err
+	}
+	g.agg.Input = plan
+	return g.agg, nil
+}
+
+// groupItems binds GROUP BY.
+func (sel *selection) groupItems() ([]expr.Expr, error) {
+	var groups []expr.Expr
+	s := sel.scope
+	s.clause, s.noAggregates = "GROUP BY", "aggregate functions are not allowed in GROUP BY"
+	defer func() { s.clause, s.noAggregates = "", "" }()
+	for i := range sel.node.GroupBy {
+		item := &sel.node.GroupBy[i]
+		if item.Kind != sql.GroupExprs {
+			return nil, sel.b.unsupported(item, "ROLLUP, CUBE and GROUPING SETS")
+		}
+		for _, e := range item.Exprs {
+			g, target, err := sel.outputRef(e, "GROUP BY", false)
+			if err != nil {
+				return nil, err
+			}
+			if target >= 0 && hasAggregate(g) {
+				return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in GROUP BY").At(e.SourceSpan().Start)
+			}
+			if g.Type().ID == catalog.Unknown {
+				if g, err = sel.b.coerce(g, catalog.Type{ID: catalog.Text}, expr.ImplicitCast, e.SourceSpan().Start); err != nil {
+					return nil, err
+				}
+				if target >= 0 {
+					sel.exprs[target] = g
+				}
+			}
+			groups = append(groups, g)
+		}
+	}
+	return groups, nil
+}
+
+// grouping rewrites expressions over an Aggregate's input into expressions over its output.
+type grouping struct {
+	b        *binder
+	input    map[expr.ColID]bool
+	agg      *Aggregate
+	replaced map[expr.ColID]expr.Expr // grouped input columns
+	extra    []Item                   // columns that depend on the grouped primary key
+}
+
+func (g *grouping) addGroup(e expr.Expr) {
+	for i := range g.agg.Groups {
+		if expr.Equal(g.agg.Groups[i].Expr, e) {
+			return
+		}
+	}
+	name := "?column?"
+	c, isCol := e.(*expr.Col)
+	if isCol {
+		name = c.Name
+	}
+	col := g.b.column(name, e.Type(), neverNull(e))
+	g.agg.Groups = append(g.agg.Groups, Item{Col: col, Expr: e})
+	if isCol {
+		g.replaced[c.ID] = col
+	}
+}
+
+// functional lets the columns of a table stand ungrouped when its primary key is grouped: they
+// become groups when they are used.
+func (g *grouping) functional(plan Node, groups []expr.Expr) {
+	grouped := map[expr.ColID]bool{}
+	for _, e := range groups {
+		if c, ok := e.(*expr.Col); ok {
+			grouped[c.ID] = true
+		}
+	}
+	walkNodes(plan, func(n Node) bool {
+		scan, ok := n.(*Scan)
+		if !ok || scan.Table.PrimaryKey() == nil {
+			return true
+		}
+		for _, id := range scan.Table.PrimaryKey().Columns {
+			found := false
+			for _, c := range scan.Columns {
+				found = found || scan.Table.Columns[c.Pos].ID == id && grouped[c.Col.ID]
+			}
+			if !found {
+				return true
+			}
+		}
+		for _, c := range scan.Columns {
+			if g.input[c.Col.ID] {
+				g.extra = append(g.extra, Item{Col: c.Col})
+			}
+		}
+		return true
+	})
+}
+
+// rewrite replaces grouped expressions and aggregates in e, top-down; an input column that is
+// left is an error.
+func (g *grouping) rewrite(e expr.Expr, pos int) (expr.Expr, error) {
+	for i := range g.agg.Groups {
+		if expr.Equal(g.agg.Groups[i].Expr, e) {
+			return g.agg.Groups[i].Col, nil
+		}
+	}
+	switch n := e.(type) {
+	case *aggregateRef:
+		return g.aggregate(n), nil
+	case *subqueryRef:
+		return g.rewriteSubquery(n, pos)
+	case *expr.Col:
+		if !g.input[n.ID] {
+			return n, nil
+		}
+		for _, item := range g.extra {
+			if item.Col.ID == n.ID {
+				g.addGroup(n)
+				return g.replaced[n.ID], nil
+			}
+		}
+		return nil, sqlerr.New(sqlerr.GroupingError, "column %q must appear in the GROUP BY clause or be used in an aggregate function", n.Name).At(pos)
+	}
+	kids := expr.Children(e)
+	if len(kids) == 0 {
+		return e, nil
+	}
+	changed := make([]expr.Expr, len(kids))
+	for i, kid := range kids {
+		var err error
+		if changed[i], err = g.rewrite(kid, pos); err != nil {
+			return nil, err
+		}
+	}
+	return expr.WithChildren(e, changed), nil
+}
+
+// aggregate returns the column of an aggregate call, shared by equal calls.
+func (g *grouping) aggregate(n *aggregateRef) expr.Expr {
+	for i := range g.agg.Aggs {
+		if equalCalls(g.agg.Aggs[i].Call, n.call) {
+			return g.agg.Aggs[i].Col
+		}
+	}
+	col := g.b.column(n.call.Fn.Name, n.call.Typ, false)
+	g.agg.Aggs = append(g.agg.Aggs, AggItem{Col: col, Call: n.call})
+	return col
+}
+
+func equalCalls(a, b *expr.AggCall) bool {
+	if a.Fn != b.Fn || a.Distinct != b.Distinct || len(a.Args) != len(b.Args) || (a.Filter == nil) != (b.Filter == nil) {
+		return false
+	}
+	for i := range a.Args {
+		if !expr.Equal(a.Args[i], b.Args[i]) {
+			return false
+		}
+	}
+	return a.Filter == nil || expr.Equal(a.Filter, b.Filter)
+}
+
+// rewriteSubquery makes a subquery that refers to grouped columns refer to the Aggregate's.
+func (g *grouping) rewriteSubquery(n *subqueryRef, pos int) (expr.Expr, error) {
+	c := *n
+	for id := range freeColumns(n.plan) {
+		if !g.input[id] {
+			continue
+		}
+		if _, err := g.rewrite(&expr.Col{ID: id, Name: "subquery uses ungrouped column"}, pos); err != nil && g.replaced[id] == nil {
+			return nil, sqlerr.New(sqlerr.GroupingError, "subquery uses ungrouped column from outer query").At(pos)
+		}
+	}
+	c.plan = substitute(n.plan, g.replaced)
+	c.on = nil
+	for _, cond := range n.on {
+		e, err := g.rewrite(cond, pos)
+		if err != nil {
+			return nil, err
+		}
+		c.on = append(c.on, e)
+	}
+	return &c, nil
+}
+
+// attachArguments turns subqueries inside aggregate arguments into joins below the Aggregate.
+func (g *grouping) attachArguments(plan Node) (Node, error) {
+	for i := range g.agg.Aggs {
+		call := *g.agg.Aggs[i].Call
+		args := append([]expr.Expr(nil), call.Args...)
+		if call.Filter != nil {
+			args = append(args, call.Filter)
+		}
+		var err error
+		if plan, args, err = g.b.attach(plan, args); err != nil {
+			return nil, err
+		}
+		if call.Filter != nil {
+			call.Filter = args[len(args)-1]
+		}
+		call.Args = args[:len(call.Args)]
+		g.agg.Aggs[i].Call = &call
+	}
+	return plan, nil
+}

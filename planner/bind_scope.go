@@ -1,0 +1,193 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+)
+
+// scopeCol is a column that can be named.
+type scopeCol struct {
+	name string
+	expr expr.Expr // a *expr.Col, or the merged value of a FULL JOIN USING column
+	// hidden columns are found by qualified name only: the sides of a USING column.
+	hidden bool
+}
+
+// scopeRel is a relation of a FROM clause.
+type scopeRel struct {
+	name   string // alias or table name
+	schema string // of a table without alias
+	cols   []scopeCol
+}
+
+// scope is what names mean at one place. Names not found lead to the parent: the enclosing query.
+type scope struct {
+	parent *scope
+	rels   []*scopeRel
+	ctes   map[string]*boundCTE
+	// merged lists the USING columns, which a bare name or * finds before the relations' own.
+	merged []scopeCol
+	// clause tells where expressions are bound, for error texts.
+	clause string
+	// noAggregates explains why aggregates are not allowed here ("" = allowed).
+	noAggregates string
+}
+
+// boundCTE is a query of a WITH clause. Every reference becomes a CTEScan; once the statement is
+// bound, queries with one reference are put in its place.
+type boundCTE struct {
+	names []string
+	cte   *CTE
+	// recursion is not nil while the query's own recursive term is bound.
+	err error // why the name cannot be used here
+}
+
+func (s *scope) findCTE(name string) *boundCTE {
+	for ; s != nil; s = s.parent {
+		if c, ok := s.ctes[name]; ok {
+			return c
+		}
+	}
+	return nil
+}
+
+// resolve finds the column a name stands for.
+func (s *scope) resolve(ref *sql.ColumnRef) (expr.Expr, error) {
+	name := ref.Parts[len(ref.Parts)-1].Name
+	table, schema := "", ""
+	if n := len(ref.Parts); n >= 2 {
+		table = ref.Parts[n-2].Name
+		if n >= 3 {
+			schema = ref.Parts[n-3].Name
+		}
+	}
+	for at := s; at != nil; at = at.parent {
+		e, count := at.lookup(schema, table, name)
+		if count > 1 {
+			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "column reference %q is ambiguous", name).At(ref.Start)
+		}
+		if count == 1 {
+			return e, nil
+		}
+	}
+	return nil, s.undefined(ref, table, name)
+}
+
+// lookup returns the column and how many columns the name fits.
+func (s *scope) lookup(schema, table, name string) (expr.Expr, int) {
+	var found expr.Expr
+	count := 0
+	if table == "" {
+		for _, c := range s.merged {
+			if c.name == name && !c.hidden {
+				found = c.expr
+				count++
+			}
+		}
+	}
+	for _, r := range s.rels {
+		if table != "" && (r.name != table || schema != "" && r.schema != schema) {
+			continue
+		}
+		for _, c := range r.cols {
+			if c.name == name && (table != "" || !c.hidden) {
+				found = c.expr
+				count++
+			}
+		}
+	}
+	return found, count
+}
+
+func (s *scope) undefined(ref *sql.ColumnRef, table, name string) error {
+	if table != "" {
+		known := false
+		var names []string
+		for at := s; at != nil; at = at.parent {
+			for _, r := range at.rels {
+				names = append(names, r.name)
+				known = known || r.name == table
+			}
+		}
+		if !known {
+			err := sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", table).At(ref.Start)
+			if near := nearest(table, names); near != "" {
+				return err.WithHint("Perhaps you meant to reference the table alias %q.", near)
+			}
+			return err
+		}
+		name = table + "." + name
+	}
+	err := sqlerr.New(sqlerr.UndefinedColumn, "column %s does not exist", quoteColumn(name)).At(ref.Start)
+	if near := s.nearColumn(name); near != "" {
+		return err.WithHint("Perhaps you meant to reference the column %q.", near)
+	}
+	return err
+}
+
+func quoteColumn(name string) string {
+	if strings.Contains(name, ".") {
+		return name
+	}
+	return `"` + name + `"`
+}
+
+// nearColumn suggests the visible column whose name is closest, as table.column.
+func (s *scope) nearColumn(name string) string {
+	if i := strings.LastIndexByte(name, '.'); i >= 0 {
+		name = name[i+1:]
+	}
+	byName := map[string]string{}
+	var names []string
+	for at := s; at != nil; at = at.parent {
+		for _, r := range at.rels {
+			for _, c := range r.cols {
+				if _, seen := byName[c.name]; !seen {
+					byName[c.name] = r.name + "." + c.name
+					names = append(names, c.name)
+				}
+			}
+		}
+	}
+	for _, n := range names {
+		if n == name {
+			return byName[n]
+		}
+	}
+	return byName[nearest(name, names)]
+}
+
+// expand lists the columns that * or t.* stands for.
+func (s *scope) expand(star *sql.Star) ([]scopeCol, error) {
+	if star.Table == nil {
+		var all []scopeCol
+		for _, c := range s.merged {
+			if !c.hidden {
+				all = append(all, c)
+			}
+		}
+		for _, r := range s.rels {
+			for _, c := range r.cols {
+				if !c.hidden {
+					all = append(all, c)
+				}
+			}
+		}
+		if len(s.rels) == 0 {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "SELECT * with no tables specified is not valid").At(star.Start)
+		}
+		return all, nil
+	}
+	table := star.Table[len(star.Table)-1].Name
+	for at := s; at != nil; at = at.parent {
+		for _, r := range at.rels {
+			if r.name == table {
+				return r.cols, nil
+			}
+		}
+	}
+	return nil, sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", table).At(star.Start)
+}

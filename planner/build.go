@@ -1,0 +1,100 @@
+package planner
+
+import (
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+)
+
+// Build plans a SELECT, INSERT, UPDATE or DELETE.
+func Build(stmt sql.Statement, in Input) (*Plan, error) {
+	b := newBinder(in)
+	root, names, err := b.statementPlan(stmt)
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{Root: root, InitPlans: b.initPlans, CTEs: b.ctes, CatalogVersion: in.Catalog.Version, Nodes: in.Catalog.Nodes}
+	for i, c := range root.Cols() {
+		plan.Columns = append(plan.Columns, ResultColumn{Name: names[i], Type: c.Typ})
+	}
+	if err := b.numberParams(plan); err != nil {
+		return nil, err
+	}
+	return b.optimize(plan)
+}
+
+func (b *binder) statementPlan(stmt sql.Statement) (Node, []string, error) {
+	switch n := stmt.(type) {
+	case *sql.Select:
+		q, err := b.query(n, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		plan, _ := distinctCols(b, q.plan)
+		return plan, q.names, nil
+	case *sql.Insert:
+		return b.insert(n)
+	case *sql.Update:
+		return b.update(n)
+	case *sql.Delete:
+		return b.delete(n)
+	}
+	return nil, nil, b.unsupported(stmt, "this statement")
+}
+
+// numberParams settles the types of the statement's parameters and gives init plans the slots
+// behind them.
+func (b *binder) numberParams(plan *Plan) error {
+	for i, t := range b.paramTypes {
+		if i >= b.statement {
+			break
+		}
+		if t.ID == catalog.Unknown {
+			b.paramTypes[i] = catalog.Type{ID: catalog.Text}
+		}
+	}
+	plan.Params = b.paramTypes
+	count := len(b.paramTypes)
+	var failed error
+	renumber := func(e expr.Expr) expr.Expr {
+		return expr.Transform(e, func(e expr.Expr) expr.Expr {
+			p, ok := e.(*expr.Param)
+			if !ok {
+				return e
+			}
+			if p.Index < 0 {
+				return &expr.Param{Index: count - p.Index, Typ: p.Typ}
+			}
+			t := b.paramTypes[p.Index-1]
+			if p.Typ == t || p.Typ.Base() == t {
+				return e
+			}
+			// The parameter has another type elsewhere: convert from that one here.
+			own := &expr.Param{Index: p.Index, Typ: t}
+			if p.Typ.ID == catalog.Unknown {
+				return own
+			}
+			out, err := expr.Coerce(own, p.Typ, expr.AssignmentCast, 0)
+			if err != nil && failed == nil {
+				failed = sqlerr.New(sqlerr.AmbiguousParameter, "inconsistent types deduced for parameter $%d", p.Index).
+					WithDetail("%s versus %s", t, p.Typ)
+			}
+			return out
+		})
+	}
+	apply := func(n Node) Node {
+		return transformNodes(n, func(n Node) Node { return mapExprs(n, renumber) })
+	}
+	plan.Root = apply(plan.Root)
+	for i := range plan.InitPlans {
+		plan.InitPlans[i].Param = count - plan.InitPlans[i].Param
+		plan.InitPlans[i].Plan = apply(plan.InitPlans[i].Plan)
+	}
+	for _, c := range plan.CTEs {
+		c.Plan = apply(c.Plan)
+	}
+	plan.ParamSlots = count + b.paramSlots
+	b.paramSlots = plan.ParamSlots
+	return failed
+}

@@ -1,0 +1,223 @@
+package planner
+
+import (
+	"math"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/vector"
+)
+
+// scanSelectivity estimates a scan's filter: by evaluating it on the table's sample where there is
+// one, else from the columns' statistics.
+func (b *binder) scanSelectivity(n *Scan, f *relFacts, stats *catalog.Stats) float64 {
+	fromStats := f.selectivity(n.Filter)
+	if stats == nil || len(stats.Sample) == 0 || len(stats.Sample[0]) == 0 {
+		return fromStats
+	}
+	hits, rows, ok := sampleHits(n, stats)
+	if !ok {
+		return fromStats
+	}
+	if hits == 0 {
+		// Less than one row in the sample: the statistics may know how much less, but an
+		// estimate of zero would make every join order look free.
+		return math.Max(math.Min(fromStats, 0.5/float64(rows)), minimumSelectivity)
+	}
+	return float64(hits) / float64(rows)
+}
+
+// sampleHits counts the sample rows that pass a scan's filter.
+func sampleHits(n *Scan, stats *catalog.Stats) (hits, rows int, ok bool) {
+	rows = len(stats.Sample[0])
+	position := map[catalog.ColumnID]int{}
+	for i, id := range stats.SampleColumns {
+		position[id] = i
+	}
+	used := columnSet(n.Filter...)
+	layout := map[expr.ColID]int{}
+	batch := &vector.Batch{}
+	for _, c := range n.Columns {
+		if !used[c.Col.ID] {
+			continue
+		}
+		at, found := position[n.Table.Columns[c.Pos].ID]
+		if !found {
+			return 0, 0, false
+		}
+		layout[c.Col.ID] = len(batch.Vecs)
+		v := vector.New(c.Col.Typ.Kind(), rows)
+		for _, d := range stats.Sample[at] {
+			vector.AppendDatum(v, d)
+		}
+		batch.Vecs = append(batch.Vecs, v)
+	}
+	for _, e := range n.Filter {
+		if hasParam(e) || expr.Volatility(e) == expr.Volatile {
+			return 0, 0, false
+		}
+	}
+	filter, err := expr.CompileFilter(conjunction(n.Filter), func(id expr.ColID) int { return layout[id] }, &expr.Env{})
+	if err != nil {
+		return 0, 0, false
+	}
+	// The sample may be longer than a batch; windows of it share the vectors' memory.
+	for from := 0; from < rows; from += vector.BatchCap {
+		part := sampleWindow(batch, from, min(rows-from, vector.BatchCap))
+		sel, err := filter.Select(part, nil, make(vector.Sel, 0, part.N))
+		if err != nil {
+			return 0, 0, false // an error while estimating is not the statement's error
+		}
+		hits += len(sel)
+	}
+	return hits, rows, true
+}
+
+func sampleWindow(b *vector.Batch, from, n int) *vector.Batch {
+	out := &vector.Batch{N: n}
+	for _, v := range b.Vecs {
+		w := vector.New(v.Kind, n)
+		for i := from; i < from+n; i++ {
+			vector.AppendDatum(w, vector.DatumAt(v, i))
+		}
+		out.Vecs = append(out.Vecs, w)
+	}
+	return out
+}
+
+func hasParam(e expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(e expr.Expr) bool {
+		if _, ok := e.(*expr.Param); ok {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// selectivity estimates the share of rows for which all conditions hold, taking them as
+// independent.
+func (f *relFacts) selectivity(conds []expr.Expr) float64 {
+	s := 1.0
+	for _, c := range conds {
+		s *= f.condSelectivity(c)
+	}
+	return math.Max(s, minimumSelectivity)
+}
+
+func (f *relFacts) condSelectivity(e expr.Expr) float64 {
+	switch e := e.(type) {
+	case *expr.Const:
+		if e.Value.Null || e.Value.I == 0 {
+			return 0
+		}
+		return 1
+	case *expr.BoolOp:
+		s := 1.0
+		for _, a := range e.Args {
+			if e.Or {
+				s *= 1 - f.condSelectivity(a)
+			} else {
+				s *= f.condSelectivity(a)
+			}
+		}
+		if e.Or {
+			return 1 - s
+		}
+		return s
+	case *expr.Not:
+		return 1 - f.condSelectivity(e.Arg)
+	case *expr.IsNull:
+		return f.nullSelectivity(e)
+	case *expr.InList:
+		return f.inSelectivity(e)
+	case *expr.Call:
+		return f.callSelectivity(e)
+	}
+	return defaultBoolean
+}
+
+func (f *relFacts) nullSelectivity(e *expr.IsNull) float64 {
+	share := defaultEquality
+	if c, ok := e.Arg.(*expr.Col); ok {
+		if facts, known := f.cols[c.ID]; known {
+			share = facts.nullFraction
+		}
+	}
+	if e.Negated {
+		return 1 - share
+	}
+	return share
+}
+
+func (f *relFacts) inSelectivity(e *expr.InList) float64 {
+	s := math.Min(1, float64(len(e.List))/math.Max(f.exprFacts(e.Arg).distinct, 1))
+	if e.Negated {
+		return 1 - s
+	}
+	return s
+}
+
+func (f *relFacts) callSelectivity(e *expr.Call) float64 {
+	if len(e.Args) != 2 {
+		return defaultBoolean
+	}
+	switch e.Fn.Name {
+	case "=":
+		l, r := f.exprFacts(e.Args[0]), f.exprFacts(e.Args[1])
+		return 1 / math.Max(math.Max(l.distinct, r.distinct), 1)
+	case "<>":
+		l, r := f.exprFacts(e.Args[0]), f.exprFacts(e.Args[1])
+		return 1 - 1/math.Max(math.Max(l.distinct, r.distinct), 2)
+	case "<", "<=":
+		return f.rangeSelectivity(e.Args[0], e.Args[1], true)
+	case ">", ">=":
+		return f.rangeSelectivity(e.Args[0], e.Args[1], false)
+	case "~~", "~~*", "~", "~*":
+		return defaultLike
+	case "!~~", "!~~*", "!~", "!~*":
+		return 1 - defaultLike
+	}
+	return defaultBoolean
+}
+
+// rangeSelectivity interpolates a constant between a column's bounds.
+func (f *relFacts) rangeSelectivity(left, right expr.Expr, less bool) float64 {
+	k, ok := right.(*expr.Const)
+	col := left
+	if !ok {
+		if k, ok = left.(*expr.Const); !ok {
+			return defaultRange
+		}
+		col, less = right, !less
+	}
+	facts := f.exprFacts(col)
+	lo, okLo := numericValue(facts.min)
+	hi, okHi := numericValue(facts.max)
+	x, okX := numericValue(k.Value)
+	if !okLo || !okHi || !okX || hi <= lo {
+		return defaultRange
+	}
+	share := math.Min(math.Max((x-lo)/(hi-lo), 0), 1)
+	if !less {
+		share = 1 - share
+	}
+	return math.Max(share, 1/math.Max(f.rows, 1))
+}
+
+// numericValue places a value on the number line; values of one column share their scale.
+func numericValue(d vector.Datum) (float64, bool) {
+	if d.Null {
+		return 0, false
+	}
+	switch d.Kind {
+	case vector.I16, vector.I32, vector.I64:
+		return float64(d.I), true
+	case vector.F32, vector.F64:
+		return d.F, true
+	case vector.I128:
+		return float64(d.Hi)*math.Exp2(64) + float64(uint64(d.I)), true
+	}
+	return 0, false
+}

@@ -1,0 +1,218 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/weftdb/weft/expr"
+)
+
+// ExplainOptions are the options of EXPLAIN.
+type ExplainOptions struct {
+	Analyze, Verbose, Costs, Timing, JSON, Summary bool
+	// Actual returns what happened at a node; nil without ANALYZE.
+	Actual func(Node) *Actual
+	// PlanningNanos and ExecutionNanos are printed under Summary.
+	PlanningNanos, ExecutionNanos int64
+}
+
+// Actual is what running a node showed.
+type Actual struct {
+	Rows         int64
+	Loops        int64
+	StartupNanos int64
+	TotalNanos   int64
+	// Facts are the operator's own lines, such as row groups pruned.
+	Facts []Fact
+}
+
+// Fact is a line under a node: "Key: Value".
+type Fact struct{ Key, Value string }
+
+// detail is a node of the printed tree: facts, not text, so that all formats share it.
+type detail struct {
+	name  string
+	node  Node // nil for nodes that exist in print only
+	facts []Fact
+	kids  []*detail
+	label string // "InitPlan 1 (returns $0)" and the like, on a line of its own
+}
+
+// Explain renders a plan as lines of text, or as one line of JSON text.
+func Explain(p *Plan, o ExplainOptions) []string {
+	e := &explainer{plan: p, options: o, alias: map[expr.ColID]string{}, param: map[int]string{}}
+	e.nameColumns()
+	root := e.tree()
+	if o.JSON {
+		return strings.Split(e.json(root), "\n")
+	}
+	var lines []string
+	e.text(root, 0, &lines)
+	if o.Summary {
+		lines = append(lines, fmt.Sprintf("Planning Time: %.3f ms", float64(o.PlanningNanos)/1e6))
+		if o.Analyze {
+			lines = append(lines, fmt.Sprintf("Execution Time: %.3f ms", float64(o.ExecutionNanos)/1e6))
+		}
+	}
+	return lines
+}
+
+type explainer struct {
+	plan    *Plan
+	options ExplainOptions
+	alias   map[expr.ColID]string // relation of each scan column, when there is more than one
+	param   map[int]string
+	values  map[expr.ColID]expr.Expr // what projections compute, for printing
+}
+
+// nameColumns prepares how columns print: bare in a plan of one relation, else with their alias;
+// computed columns as what they compute.
+func (e *explainer) nameColumns() {
+	relations := 0
+	e.values = map[expr.ColID]expr.Expr{}
+	note := func(cols []*expr.Col, alias string) {
+		relations++
+		for _, c := range cols {
+			e.alias[c.ID] = alias
+		}
+	}
+	visit := func(n Node) bool {
+		switch n := n.(type) {
+		case *Scan:
+			note(n.Cols(), n.Alias)
+		case *CTEScan:
+			note(n.Out, n.Alias)
+		case *FuncScan:
+			note(n.Out, n.Alias)
+		case *Project:
+			for _, it := range n.Items {
+				e.values[it.Col.ID] = it.Expr
+			}
+		case *Aggregate:
+			for _, g := range n.Groups {
+				e.values[g.Col.ID] = g.Expr
+			}
+			for _, a := range n.Aggs {
+				e.values[a.Col.ID] = &aggregateRef{call: a.Call}
+			}
+		}
+		return true
+	}
+	for _, ip := range e.plan.InitPlans {
+		walkNodes(ip.Plan, visit)
+		e.param[ip.Param] = fmt.Sprintf("$%d", len(e.param))
+	}
+	for _, c := range e.plan.CTEs {
+		walkNodes(c.Plan, visit)
+	}
+	walkNodes(e.plan.Root, visit)
+	if relations < 2 {
+		e.alias = map[expr.ColID]string{}
+	}
+}
+
+// print renders an expression with names resolved.
+func (e *explainer) print(x expr.Expr) string { return expr.String(e.resolve(x, 0)) }
+
+const printDepth = 30
+
+func (e *explainer) resolve(x expr.Expr, depth int) expr.Expr {
+	return expr.Transform(x, func(x expr.Expr) expr.Expr {
+		switch x := x.(type) {
+		case *expr.Col:
+			if v, ok := e.values[x.ID]; ok && depth < printDepth {
+				if c, same := v.(*expr.Col); !same || c.ID != x.ID {
+					return e.resolve(v, depth+1)
+				}
+			}
+			if alias := e.alias[x.ID]; alias != "" {
+				return &expr.Col{ID: x.ID, Typ: x.Typ, Name: alias + "." + x.Name}
+			}
+		case *expr.Param:
+			if name, ok := e.param[x.Index]; ok {
+				return &expr.Col{Typ: x.Typ, Name: name}
+			}
+		case *aggregateRef:
+			return &expr.Col{Typ: x.Type(), Name: e.aggregateText(x.call)}
+		}
+		return x
+	})
+}
+
+func (e *explainer) aggregateText(call *expr.AggCall) string {
+	var args []string
+	for _, a := range call.Args {
+		args = append(args, strings.TrimSuffix(strings.TrimPrefix(expr.String(a), "("), ")"))
+	}
+	text := strings.Join(args, ", ")
+	if len(call.Args) == 0 {
+		text = "*"
+	}
+	if call.Distinct {
+		text = "DISTINCT " + text
+	}
+	return call.Fn.Name + "(" + text + ")"
+}
+
+// conditions joins conjuncts the way PostgreSQL prints them.
+func (e *explainer) conditions(conds []expr.Expr) string {
+	if len(conds) == 1 {
+		s := e.print(conds[0])
+		if !strings.HasPrefix(s, "(") {
+			s = "(" + s + ")"
+		}
+		return s
+	}
+	parts := make([]string, len(conds))
+	for i, c := range conds {
+		parts[i] = e.print(c)
+	}
+	return "(" + strings.Join(parts, " AND ") + ")"
+}
+
+// tree builds the printed tree: Row Adapter on top when columns are read, one GATHER when the
+// database has several data nodes, then the plan.
+func (e *explainer) tree() *detail {
+	body := e.describe(e.plan.Root)
+	for i, ip := range e.plan.InitPlans {
+		d := e.describe(ip.Plan)
+		d.label = fmt.Sprintf("InitPlan %d (returns %s)", i+1, e.param[ip.Param])
+		body.kids = append([]*detail{d}, body.kids...)
+	}
+	for i := len(e.plan.CTEs) - 1; i >= 0; i-- {
+		d := e.describe(e.plan.CTEs[i].Plan)
+		d.label = "CTE " + e.plan.CTEs[i].Name
+		body.kids = append([]*detail{d}, body.kids...)
+	}
+	tables, columns := e.plan.reads()
+	if e.plan.Nodes > 1 && tables {
+		name := "Streaming (type: GATHER)"
+		if columns {
+			name = "Vector " + name
+		}
+		body = &detail{name: name, node: e.plan.Root, facts: []Fact{{"Node/s", "All datanodes"}}, kids: []*detail{body}}
+	}
+	if columns {
+		body = &detail{name: "Row Adapter", node: e.plan.Root, kids: []*detail{body}}
+	}
+	return body
+}
+
+// reads reports whether the plan reads tables, and whether any by columns.
+func (p *Plan) reads() (tables, columns bool) {
+	visit := func(n Node) bool {
+		if s, ok := n.(*Scan); ok {
+			tables = true
+			columns = columns || s.Access == AccessColumns || s.Access == AccessHybrid
+		}
+		return true
+	}
+	walkNodes(p.Root, visit)
+	for _, ip := range p.InitPlans {
+		walkNodes(ip.Plan, visit)
+	}
+	for _, c := range p.CTEs {
+		walkNodes(c.Plan, visit)
+	}
+	return tables, columns
+}

@@ -1,0 +1,169 @@
+package planner
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+)
+
+// chooseAccess is the router: it decides for each scan whether to look one row up by key, read
+// rows, read columns, or filter on columns and fetch the survivors' other columns from rows.
+// Needs: prune_columns.
+func chooseAccess(b *binder, n Node) Node {
+	return transformNodes(n, func(n Node) Node {
+		scan, ok := n.(*Scan)
+		if !ok {
+			return n
+		}
+		c := *scan
+		b.route(&c)
+		return &c
+	})
+}
+
+func (b *binder) route(n *Scan) {
+	n.Access = AccessRows
+	if key := keyLookup(n); key != nil {
+		n.Access, n.Key = AccessKey, key
+		n.WhyRows = "one row by primary key"
+		return
+	}
+	s := b.settings
+	switch {
+	case !n.Table.HasView:
+		n.WhyRows = "no column view"
+		return
+	case !s.EnableHTAP:
+		n.WhyRows = "enable_htap is off"
+		return
+	case !s.EnableImcvScan:
+		n.WhyRows = "enable_imcvscan is off"
+		return
+	case s.Router == RouterRow:
+		n.WhyRows = "htap_router_mode is row"
+		return
+	}
+	access, why := n.columnAccess(s.EnableHybrid)
+	if access == AccessRows {
+		n.WhyRows = why
+		return
+	}
+	if s.Router == RouterAuto {
+		_, rowCost := b.scanCost(n, AccessRows)
+		if _, cost := b.scanCost(n, access); cost >= rowCost {
+			n.WhyRows = fmt.Sprintf("cost (columns %.2f, rows %.2f)", float64(cost), float64(rowCost))
+			return
+		}
+	}
+	n.Access = access
+}
+
+// columnAccess returns how the table's column view can serve the scan, or why it cannot.
+func (n *Scan) columnAccess(hybrid bool) (Access, string) {
+	filtered := columnSet(n.Filter...)
+	var filterGap, outputGap []string
+	for _, c := range n.Columns {
+		column := &n.Table.Columns[c.Pos]
+		if column.Covered {
+			continue
+		}
+		if filtered[c.Col.ID] {
+			filterGap = append(filterGap, column.Name)
+		} else {
+			outputGap = append(outputGap, column.Name)
+		}
+	}
+	switch {
+	case len(filterGap) > 0:
+		return AccessRows, "predicate column not covered: " + strings.Join(filterGap, ", ")
+	case len(outputGap) == 0:
+		return AccessColumns, ""
+	case len(n.Filter) == 0:
+		return AccessRows, "column not covered and no predicate: " + strings.Join(outputGap, ", ")
+	case !hybrid:
+		return AccessRows, "column not covered and enable_hybrid_imcvscan is off: " + strings.Join(outputGap, ", ")
+	}
+	return AccessHybrid, ""
+}
+
+// keyLookup returns the key expressions of a scan whose filter fixes the whole primary key.
+func keyLookup(n *Scan) []expr.Expr {
+	pk := n.Table.PrimaryKey()
+	if pk == nil {
+		return nil
+	}
+	key := make([]expr.Expr, len(pk.Columns))
+	for i, id := range pk.Columns {
+		for _, cond := range n.Filter {
+			if e := n.equalTo(cond, id); e != nil {
+				key[i] = e
+				break
+			}
+		}
+		if key[i] == nil {
+			return nil
+		}
+	}
+	return key
+}
+
+// equalTo returns the value that a condition says a column equals: an expression without columns,
+// of the column's own type.
+func (n *Scan) equalTo(cond expr.Expr, id catalog.ColumnID) expr.Expr {
+	if !isEquality(cond) {
+		return nil
+	}
+	kids := expr.Children(cond)
+	for i := range kids {
+		c, ok := kids[i].(*expr.Col)
+		if !ok {
+			continue
+		}
+		value := kids[1-i]
+		if len(columnSet(value)) > 0 || value.Type().Kind() != c.Typ.Kind() || value.Type().Scale != c.Typ.Scale {
+			continue
+		}
+		for _, sc := range n.Columns {
+			if sc.Col.ID == c.ID && n.Table.Columns[sc.Pos].ID == id {
+				return value
+			}
+		}
+	}
+	return nil
+}
+
+// scanCost estimates a scan under an access.
+func (b *binder) scanCost(n *Scan, access Access) (startup, total Cost) {
+	base, loaded, stale := defaultRows, 1.0, 0.0
+	if b.world != nil {
+		base = b.world.Rows(n.Table)
+		if v := b.world.ViewState(n.Table); v.Groups > 0 {
+			loaded = float64(v.LoadedGroups) / float64(v.Groups)
+			stale = v.StaleRows
+		} else if access != AccessRows {
+			loaded = 0
+		}
+	}
+	out := float64(n.Rows)
+	if n.Rows == 0 {
+		out = b.facts(n).rows
+	}
+	filters := base * costFilter * float64(len(n.Filter))
+	rowCost := base*costRowScan + filters
+	switch access {
+	case AccessKey:
+		return 0, costFetch
+	case AccessRows:
+		return 0, Cost(rowCost)
+	}
+	columns := float64(len(n.Columns)) + 0.5
+	cost := base*loaded*costColumnScan*columns + filters + (1-loaded)*rowCost + stale*costFetch
+	if access == AccessHybrid {
+		cost = base*loaded*costColumnScan*float64(len(columnSet(n.Filter...))) + filters + (1-loaded)*rowCost + stale*costFetch
+		fetch := out * b.settings.HybridCostScale
+		cost += min(fetch, rowCost) // per group at run time: by reference or as a range
+	}
+	return costColumnStart, Cost(costColumnStart + cost)
+}

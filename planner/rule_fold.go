@@ -1,0 +1,61 @@
+package planner
+
+import (
+	"github.com/weftdb/weft/expr"
+)
+
+// foldConstants computes what does not depend on rows: 1 + 2 → 3, x = x_const AND true → x = x_const.
+// A subexpression that raises an error stays, so that the error comes only if it is evaluated.
+func foldConstants(b *binder, n Node) Node {
+	return transformNodes(n, func(n Node) Node {
+		n = mapExprs(n, func(e expr.Expr) expr.Expr { return expr.FoldConstants(e, nil) })
+		f, ok := n.(*Filter)
+		if !ok {
+			return n
+		}
+		var conds []expr.Expr
+		for _, c := range f.Conds {
+			if k, ok := c.(*expr.Const); ok && !k.Value.Null && k.Value.I != 0 {
+				continue
+			}
+			conds = append(conds, c)
+		}
+		if len(conds) == 0 {
+			return f.Input
+		}
+		c := *f
+		c.Conds = conds
+		return &c
+	})
+}
+
+// topN gives a Sort directly below a Limit the limit, so that it keeps only that many rows:
+//
+//	Limit(Sort(x))  →  Sort[limit](x), also through a projection between the two.
+func topN(b *binder, n Node) Node {
+	return transformNodes(n, func(n Node) Node {
+		l, ok := n.(*Limit)
+		if !ok || l.Count == nil {
+			return n
+		}
+		switch in := l.Input.(type) {
+		case *Sort:
+			if in.Limit == nil && in.Offset == nil {
+				return limited(in, l)
+			}
+		case *Project:
+			if s, ok := in.Input.(*Sort); ok && s.Limit == nil && s.Offset == nil {
+				c := *in
+				c.Input = limited(s, l)
+				return &c
+			}
+		}
+		return n
+	})
+}
+
+func limited(s *Sort, l *Limit) Node {
+	c := *s
+	c.Limit, c.Offset = l.Count, l.Offset
+	return &c
+}

@@ -1,0 +1,67 @@
+package planner
+
+// rule is one rewriting step. Rules run once each, in the order of the list: every rule states in
+// its file what it needs to have happened before.
+type rule struct {
+	name string
+	// required rules cannot be switched off: what follows relies on their result.
+	required bool
+	apply    func(b *binder, n Node) Node
+}
+
+// rules turns a bound tree into one that can be ordered and costed.
+var rules = []rule{
+	{name: "unnest", required: true, apply: (*binder).unnest},
+	{name: "fold_constants", apply: foldConstants},
+	{name: "push_filter", apply: pushFilters},
+	{name: "order_joins", apply: orderJoins},
+	{name: "top_n", apply: topN},
+	{name: "prune_columns", required: true, apply: pruneColumns},
+	{name: "choose_join", required: true, apply: chooseJoins},
+	{name: "choose_access", required: true, apply: chooseAccess},
+}
+
+// RuleNames lists the rules that SET disabled_rules accepts.
+func RuleNames() []string {
+	var names []string
+	for _, r := range rules {
+		if !r.required {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// optimize runs the rules over every part of the plan. CTEs come first, because their readers'
+// estimates use theirs; rules may add CTEs, which are appended and treated in turn.
+func (b *binder) optimize(plan *Plan) (*Plan, error) {
+	b.ctes = plan.CTEs
+	for i := range plan.InitPlans {
+		plan.InitPlans[i].Plan = b.unnest(plan.InitPlans[i].Plan)
+	}
+	for i := 0; i < len(b.ctes); i++ {
+		b.ctes[i].Plan = b.unnest(b.ctes[i].Plan)
+	}
+	plan.Root = b.unnest(plan.Root)
+	b.inlineCTEs(plan)
+	for _, c := range b.readBeforeReaders() {
+		c.Plan = b.applyRules(c.Plan)
+	}
+	for i := range plan.InitPlans {
+		plan.InitPlans[i].Plan = b.applyRules(plan.InitPlans[i].Plan)
+	}
+	plan.Root = b.applyRules(plan.Root)
+	plan.CTEs = b.readBeforeReaders()
+	plan.ParamSlots = b.paramSlots
+	return plan, nil
+}
+
+func (b *binder) applyRules(n Node) Node {
+	for _, r := range rules[1:] {
+		if r.required || !b.settings.DisabledRules[r.name] {
+			n = r.apply(b, n)
+		}
+	}
+	b.estimate(n)
+	return n
+}

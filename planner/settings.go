@@ -1,0 +1,41 @@
+package planner
+
+import "github.com/weftdb/weft/catalog"
+
+// RouterMode is htap_router_mode.
+type RouterMode uint8
+
+// The router modes: rows always; columns whenever they cover what is needed; or by cost.
+const (
+	RouterAuto RouterMode = iota
+	RouterRow
+	RouterColumn
+)
+
+// Settings are the session settings that shape plans.
+type Settings struct {
+	SearchPath      []string
+	Router          RouterMode
+	EnableHTAP      bool
+	EnableImcvScan  bool
+	EnableHybrid    bool
+	EnableHashJoin  bool
+	EnableReorder   bool
+	DisabledRules   map[string]bool
+	HybridCostScale float64 // cost of fetching one row by reference, in row-scan units
+}
+
+// DefaultSettings returns what a new session has.
+func DefaultSettings() *Settings {
+	return &Settings{SearchPath: []string{catalog.DefaultSchema}, EnableHTAP: true, EnableImcvScan: true,
+		EnableHybrid: true, EnableHashJoin: true, EnableReorder: true, HybridCostScale: 3}
+}
+
+// Input is what planning a statement needs.
+type Input struct {
+	Catalog  *catalog.Snapshot
+	World    World
+	Settings *Settings
+	// ParamTypes are the types declared for parameters, Unknown where the context decides.
+	ParamTypes []catalog.Type
+}
