@@ -282,9 +282,10 @@ func (b *binder) between(e *sql.Between, s *scope) (expr.Expr, error) {
 	return out, nil
 }
 
-var likeOperators = map[sql.LikeKind][2]string{sql.PlainLike: {"~~", "!~~"}, sql.ILike: {"~~*", "!~~*"}}
-
 func (b *binder) like(e *sql.Like, s *scope) (expr.Expr, error) {
+	if e.Kind == sql.SimilarTo {
+		return nil, b.unsupported(e, "SIMILAR TO")
+	}
 	list := []sql.Expr{e.Expr, e.Pattern}
 	if e.Escape != nil {
 		list = append(list, e.Escape)
@@ -293,20 +294,11 @@ func (b *binder) like(e *sql.Like, s *scope) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	ops, ok := likeOperators[e.Kind]
-	if !ok {
-		return nil, b.unsupported(e, "SIMILAR TO")
-	}
+	var escape expr.Expr
 	if e.Escape != nil {
-		if args[1], err = b.noted(expr.ResolveCall("like_escape", args[1:], e.Start)); err != nil {
-			return nil, err
-		}
+		escape = args[2]
 	}
-	op := ops[0]
-	if e.Not {
-		op = ops[1]
-	}
-	return b.noted(expr.ResolveBinary(op, args[0], args[1], e.Start))
+	return b.noted(expr.ResolveLike(args[0], args[1], escape, e.Kind == sql.ILike, e.Not, e.Start))
 }
 
 func (b *binder) caseExpr(e *sql.Case, s *scope) (expr.Expr, error) {

@@ -1,0 +1,303 @@
+package planner
+
+import (
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+)
+
+// LookupTable finds a table by name along the search path.
+func (d *DDL) LookupTable(name sql.ObjectName) (*catalog.Table, error) {
+	return newBinder(d.Input).lookupTable(name)
+}
+
+// FindTable is LookupTable without an error for a missing table.
+func (d *DDL) FindTable(name sql.ObjectName) *catalog.Table {
+	return findTable(d.Catalog, d.Settings.SearchPath, name.Schema, name.Name)
+}
+
+// Alteration is what ALTER TABLE does to a table. NotNull lists columns whose rows must be checked
+// for NULLs before it may be applied.
+type Alteration struct {
+	Table   *catalog.Table // nil: nothing to do
+	NotNull []catalog.ColumnID
+	// ViewChanged tells that the column view covers other columns than before.
+	ViewChanged bool
+}
+
+// AlterTable describes the table after an ALTER TABLE statement. hasRows tells whether the table
+// holds rows.
+func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (*Alteration, error) {
+	if n.Kind != sql.TableObject {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ALTER of this kind of object is not supported yet").At(n.Start)
+	}
+	old := d.FindTable(n.Name)
+	if old == nil {
+		if n.IfExists {
+			d.Notices = append(d.Notices, `relation "`+n.Name.Name+`" does not exist, skipping`)
+			return &Alteration{}, nil
+		}
+		_, err := d.LookupTable(n.Name)
+		return nil, err
+	}
+	a := &alter{d: d, t: old.Clone(), old: old, hasRows: hasRows, out: &Alteration{}}
+	for _, action := range n.Actions {
+		if err := a.apply(action); err != nil {
+			return nil, err
+		}
+	}
+	a.t.HasView = len(a.t.CoveredColumns()) > 0
+	if a.newSchema {
+		a.t.SchemaVersion++
+		for i := range a.t.Columns {
+			if a.t.Columns[i].AddedIn > a.t.SchemaVersion {
+				a.t.Columns[i].AddedIn = a.t.SchemaVersion
+			}
+		}
+	}
+	if a.newSchema || a.out.ViewChanged {
+		a.t.Epoch++
+	}
+	a.out.Table = a.t
+	return a.out, nil
+}
+
+type alter struct {
+	d         *DDL
+	old, t    *catalog.Table
+	hasRows   func(*catalog.Table) bool
+	out       *Alteration
+	newSchema bool
+}
+
+func (a *alter) apply(action sql.AlterAction) error {
+	switch n := action.(type) {
+	case *sql.AddColumn:
+		return a.addColumn(n)
+	case *sql.DropColumn:
+		return a.dropColumn(n)
+	case *sql.RenameColumn:
+		return a.renameColumn(n)
+	case *sql.RenameTo:
+		if a.d.Catalog.Lookup(a.t.Schema, n.NewName.Name) != nil {
+			return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", n.NewName.Name).At(n.NewName.Start)
+		}
+		a.t.Name = n.NewName.Name
+		return nil
+	case *sql.AlterColumnDefault:
+		return a.setDefault(n)
+	case *sql.AlterColumnNotNull:
+		return a.setNotNull(n)
+	case *sql.ColView:
+		return a.colView(n)
+	case *sql.AddConstraint:
+		if a.hasRows(a.old) {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "adding a constraint to a table that holds rows is not supported yet").At(n.Start)
+		}
+		return a.d.addConstraint(a.t, &n.Constraint)
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER TABLE is not supported yet").At(action.SourceSpan().Start)
+}
+
+func (a *alter) column(id sql.Ident) (*catalog.Column, error) {
+	pos, err := newBinder(a.d.Input).tableColumn(a.t, id)
+	if err != nil {
+		return nil, err
+	}
+	return &a.t.Columns[pos], nil
+}
+
+// addColumn adds a column without touching rows: those of older schema versions read its Missing
+// value.
+func (a *alter) addColumn(n *sql.AddColumn) error {
+	if a.t.ColumnIndex(n.Column.Name.Name) >= 0 {
+		if n.IfNotExists {
+			a.d.Notices = append(a.d.Notices, `column "`+n.Column.Name.Name+`" of relation "`+a.t.Name+`" already exists, skipping`)
+			return nil
+		}
+		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", n.Column.Name.Name, a.t.Name).At(n.Column.Name.Start)
+	}
+	if len(n.Column.Constraints) > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "ADD COLUMN with a constraint is not supported yet").At(n.Start)
+	}
+	if err := a.d.addColumn(a.t, &n.Column, sql.Unset); err != nil {
+		return err
+	}
+	c := &a.t.Columns[len(a.t.Columns)-1]
+	c.AddedIn = a.t.SchemaVersion + 1
+	a.newSchema = true
+	a.out.ViewChanged = a.out.ViewChanged || c.Covered
+	if n.Column.Default != nil {
+		value, err := a.missingValue(c, n.Column.Default)
+		if err != nil {
+			return err
+		}
+		c.Missing = value
+	}
+	if c.NotNull && c.Missing == "" && a.hasRows(a.old) {
+		return sqlerr.New(sqlerr.NotNullViolation, "column %q of relation %q contains null values", c.Name, a.t.Name).At(n.Start).WithTable(a.t.Name).WithColumn(c.Name)
+	}
+	return nil
+}
+
+// missingValue evaluates a default once for all existing rows.
+func (a *alter) missingValue(c *catalog.Column, e sql.Expr) (string, error) {
+	b := newBinder(a.d.Input)
+	bound, err := b.expr(e, &scope{noAggregates: "aggregate functions are not allowed in DEFAULT expressions"})
+	if err != nil {
+		return "", err
+	}
+	if bound, err = b.coerce(bound, c.Type, expr.AssignmentCast, e.SourceSpan().Start); err != nil {
+		return "", err
+	}
+	k, ok := expr.FoldConstants(bound, nil).(*expr.Const)
+	if !ok {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "ADD COLUMN with a default that is not constant is not supported yet").At(e.SourceSpan().Start)
+	}
+	if k.Value.Null {
+		return "", nil
+	}
+	return sql.Format(&sql.StringLit{Value: expr.FormatDatum(c.Type, k.Value, nil)}), nil
+}
+
+func (a *alter) dropColumn(n *sql.DropColumn) error {
+	if n.IfExists && a.t.ColumnIndex(n.Name.Name) < 0 {
+		a.d.Notices = append(a.d.Notices, `column "`+n.Name.Name+`" of relation "`+a.t.Name+`" does not exist, skipping`)
+		return nil
+	}
+	c, err := a.column(n.Name)
+	if err != nil {
+		return err
+	}
+	dropped := *c
+	if len(a.t.Columns) == 1 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop the only column of a table").At(n.Start)
+	}
+	for _, id := range a.t.DistributeBy {
+		if id == dropped.ID && len(a.t.Stores) > 1 {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop column %q: the table is distributed by it", dropped.Name).At(n.Start)
+		}
+	}
+	for i := range a.t.Indexes {
+		for _, id := range a.t.Indexes[i].Columns {
+			if id == dropped.ID {
+				return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop column %q: index %q is on it", dropped.Name, a.t.Indexes[i].Name).At(n.Start)
+			}
+		}
+	}
+	if dropped.Covered {
+		a.out.ViewChanged = true
+		a.d.Notices = append(a.d.Notices, `column "`+dropped.Name+`" was dropped from the column view of "`+a.t.Name+`"`)
+	}
+	pos := a.t.ColumnByID(dropped.ID)
+	a.t.Columns = append(a.t.Columns[:pos], a.t.Columns[pos+1:]...)
+	a.t.Dropped = append(a.t.Dropped, dropped)
+	a.newSchema = true
+	return nil
+}
+
+func (a *alter) renameColumn(n *sql.RenameColumn) error {
+	c, err := a.column(n.Name)
+	if err != nil {
+		return err
+	}
+	if a.t.ColumnIndex(n.NewName.Name) >= 0 {
+		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", n.NewName.Name, a.t.Name).At(n.NewName.Start)
+	}
+	if len(a.t.Checks) > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a column of a table with CHECK constraints is not supported yet").At(n.Start)
+	}
+	c.Name = n.NewName.Name
+	return nil
+}
+
+func (a *alter) setDefault(n *sql.AlterColumnDefault) error {
+	c, err := a.column(n.Column)
+	if err != nil {
+		return err
+	}
+	c.Default = ""
+	if n.Default == nil {
+		return nil
+	}
+	if err := a.d.checkDefault(a.t, c, n.Default); err != nil {
+		return err
+	}
+	c.Default = sql.Format(n.Default)
+	return nil
+}
+
+func (a *alter) setNotNull(n *sql.AlterColumnNotNull) error {
+	c, err := a.column(n.Column)
+	if err != nil {
+		return err
+	}
+	if pk := a.t.PrimaryKey(); pk != nil && !n.NotNull {
+		for _, id := range pk.Columns {
+			if id == c.ID {
+				return sqlerr.New(sqlerr.InvalidTableDefinition, "column %q is in a primary key", c.Name).At(n.Start)
+			}
+		}
+	}
+	if n.NotNull && !c.NotNull {
+		a.out.NotNull = append(a.out.NotNull, c.ID)
+	}
+	c.NotNull = n.NotNull
+	return nil
+}
+
+// colView applies the COLVIEW forms. Naming columns again replaces the set.
+func (a *alter) colView(n *sql.ColView) error {
+	if n.Partition.Name != "" {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "partitions are not supported yet").At(n.Start)
+	}
+	named := map[catalog.ColumnID]bool{}
+	for _, id := range n.Columns {
+		c, err := a.column(id)
+		if err != nil {
+			return err
+		}
+		if named[c.ID] {
+			return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", id.Name).At(id.Start)
+		}
+		named[c.ID] = true
+	}
+	for i := range a.t.Columns {
+		c := &a.t.Columns[i]
+		covered := c.Covered
+		switch n.Mode {
+		case sql.ColViewAll:
+			covered = true
+		case sql.ColViewOnly:
+			covered = named[c.ID]
+		case sql.ColViewExcept:
+			covered = !named[c.ID]
+		case sql.ColViewNone:
+			covered = false
+		default:
+			return sqlerr.New(sqlerr.FeatureNotSupported, "COLVIEW AUTO is not supported yet").At(n.Start)
+		}
+		a.out.ViewChanged = a.out.ViewChanged || covered != c.Covered
+		c.Covered = covered
+	}
+	return nil
+}
+
+// Truncated describes a table emptied by TRUNCATE: it continues in fresh stores and key spaces,
+// and keeps its column view's definition.
+func (d *DDL) Truncated(t *catalog.Table) *catalog.Table {
+	c := t.Clone()
+	d.newStores(c)
+	for i := range c.Indexes {
+		c.Indexes[i].ID = d.IDs.NewIndexID()
+	}
+	c.Dropped = nil
+	c.SchemaVersion++
+	for i := range c.Columns {
+		c.Columns[i].AddedIn = c.SchemaVersion
+		c.Columns[i].Missing = ""
+	}
+	c.Epoch++
+	return c
+}

@@ -1,0 +1,293 @@
+package planner
+
+import (
+	"strings"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+)
+
+// Allocator hands out catalog ids that no running transaction uses.
+type Allocator interface {
+	NewTableID() catalog.TableID
+	NewStoreID() catalog.StoreID
+	NewIndexID() catalog.IndexID
+}
+
+// DDL plans changes of the catalog: it turns a statement into the next snapshot. The caller applies
+// the snapshot in its transaction.
+type DDL struct {
+	Input
+	IDs Allocator
+	// Notices collects messages for the client.
+	Notices []string
+}
+
+// CreateTable describes the table of a CREATE TABLE statement. It returns nil when the table exists
+// and the statement says IF NOT EXISTS.
+func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
+	if err := unsupportedTableClauses(n); err != nil {
+		return nil, err
+	}
+	schema, exists, err := d.newName(n.Name, n.IfNotExists)
+	if err != nil || exists {
+		return nil, err
+	}
+	t := &catalog.Table{ID: d.IDs.NewTableID(), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
+	for i := range n.Columns {
+		if err := d.addColumn(t, &n.Columns[i], n.ColView); err != nil {
+			return nil, err
+		}
+	}
+	if len(t.Columns) == 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a table without columns is not supported").At(n.Start)
+	}
+	for i := range n.Columns {
+		for j := range n.Columns[i].Constraints {
+			c := n.Columns[i].Constraints[j]
+			c.Columns = []sql.Ident{n.Columns[i].Name}
+			if err := d.addConstraint(t, &c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := range n.Constraints {
+		if err := d.addConstraint(t, &n.Constraints[i]); err != nil {
+			return nil, err
+		}
+	}
+	if err := distribute(t, n.DistributeBy); err != nil {
+		return nil, err
+	}
+	d.newStores(t)
+	t.HasView = len(t.CoveredColumns()) > 0
+	return t, nil
+}
+
+func unsupportedTableClauses(n *sql.CreateTable) error {
+	what := ""
+	switch {
+	case n.PartitionBy != nil || n.PartitionOf != nil:
+		what = "partitioning"
+	case len(n.Inherits) > 0 || len(n.Likes) > 0:
+		what = "INHERITS and LIKE"
+	case n.Persistence == sql.Temporary:
+		what = "a temporary table"
+	}
+	if what == "" {
+		return nil
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported yet", what).At(n.Start)
+}
+
+// newName checks that a relation can be created under a name and returns its schema.
+func (d *DDL) newName(name sql.ObjectName, ifNotExists bool) (schema string, exists bool, err error) {
+	schema = name.Schema
+	if schema == "" {
+		schema = catalog.DefaultSchema
+		if len(d.Settings.SearchPath) > 0 {
+			schema = d.Settings.SearchPath[0]
+		}
+	}
+	if !d.Catalog.HasSchema(schema) {
+		return "", false, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).At(name.Start)
+	}
+	if d.Catalog.Lookup(schema, name.Name) == nil {
+		return schema, false, nil
+	}
+	if ifNotExists {
+		d.Notices = append(d.Notices, `relation "`+name.Name+`" already exists, skipping`)
+		return schema, true, nil
+	}
+	return "", false, sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", name.Name).At(name.Start).WithTable(name.Name)
+}
+
+// addColumn appends a column to a description under construction.
+func (d *DDL) addColumn(t *catalog.Table, n *sql.ColumnDef, table sql.Tristate) error {
+	if t.ColumnIndex(n.Name.Name) >= 0 {
+		return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", n.Name.Name).At(n.Name.Start)
+	}
+	if n.Generated != nil || n.Identity != nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "generated and identity columns are not supported yet").At(n.Start)
+	}
+	typ, err := BindType(n.Type)
+	if err != nil {
+		return err
+	}
+	c := catalog.Column{ID: t.NextColumn, Name: n.Name.Name, Type: typ, NotNull: n.NotNull == sql.Yes, AddedIn: t.SchemaVersion}
+	if n.Default != nil {
+		if err := d.checkDefault(t, &c, n.Default); err != nil {
+			return err
+		}
+		c.Default = sql.Format(n.Default)
+	}
+	// Precedence of the reference: a table-level COLVIEW covers every column not marked NOCOLVIEW;
+	// without it only columns marked COLVIEW are covered.
+	c.Covered = n.ColView == sql.Yes || table == sql.Yes && n.ColView != sql.No
+	t.NextColumn++
+	t.Columns = append(t.Columns, c)
+	return nil
+}
+
+// checkDefault binds a default once, so that a wrong one is refused now.
+func (d *DDL) checkDefault(t *catalog.Table, c *catalog.Column, e sql.Expr) error {
+	b := newBinder(d.Input)
+	bound, err := b.expr(e, &scope{noAggregates: "aggregate functions are not allowed in DEFAULT expressions"})
+	if err != nil {
+		return err
+	}
+	if hasSubquery(bound) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery in DEFAULT expression").At(e.SourceSpan().Start)
+	}
+	if _, err := b.coerce(bound, c.Type, expr.AssignmentCast, e.SourceSpan().Start); err != nil {
+		return sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but default expression is of type %s", c.Name, c.Type.Base(), bound.Type().Base()).
+			At(e.SourceSpan().Start).WithHint("You will need to rewrite or cast the expression.")
+	}
+	return nil
+}
+
+// addConstraint adds a table or column constraint.
+func (d *DDL) addConstraint(t *catalog.Table, n *sql.Constraint) error {
+	switch n.Kind {
+	case sql.PrimaryKey, sql.Unique:
+		return d.addUnique(t, n)
+	case sql.CheckConstraint:
+		return d.addCheck(t, n)
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "foreign keys are not supported yet").At(n.Start)
+}
+
+func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
+	if len(n.Include) > 0 || n.NullsNotDistinct || n.Deferrable == sql.Yes {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "INCLUDE, NULLS NOT DISTINCT and DEFERRABLE are not supported yet").At(n.Start)
+	}
+	primary := n.Kind == sql.PrimaryKey
+	if primary && t.PrimaryKey() != nil {
+		return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table %q are not allowed", t.Name).At(n.Start)
+	}
+	index := catalog.Index{ID: d.IDs.NewIndexID(), Name: n.Name.Name, Unique: true, Primary: primary}
+	var names []string
+	for _, id := range n.Columns {
+		pos := t.ColumnIndex(id.Name)
+		if pos < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column %q named in key does not exist", id.Name).At(id.Start)
+		}
+		c := &t.Columns[pos]
+		for _, have := range index.Columns {
+			if have == c.ID {
+				return sqlerr.New(sqlerr.DuplicateColumn, "column %q appears twice in key constraint", id.Name).At(id.Start)
+			}
+		}
+		if primary {
+			c.NotNull = true
+		}
+		index.Columns = append(index.Columns, c.ID)
+		names = append(names, c.Name)
+	}
+	if index.Name == "" {
+		index.Name = t.Name + "_pkey"
+		if !primary {
+			index.Name = t.Name + "_" + strings.Join(names, "_") + "_key"
+		}
+	}
+	t.Indexes = append(t.Indexes, index)
+	return nil
+}
+
+func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
+	b := newBinder(d.Input)
+	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr)}
+	if check.Name == "" {
+		check.Name = t.Name + "_check"
+		if len(n.Columns) == 1 {
+			check.Name = t.Name + "_" + n.Columns[0].Name + "_check"
+		}
+	}
+	probe := t.Clone()
+	probe.Checks = []catalog.Check{check}
+	if _, err := b.checks(probe, b.rowColumns(t)); err != nil {
+		return at(err, n.Expr.SourceSpan().Start)
+	}
+	t.Checks = append(t.Checks, check)
+	return nil
+}
+
+// distribute sets the columns whose hash says on which data node a row lives: those of DISTRIBUTE
+// BY HASH, else the primary key, else the first column that can be hashed.
+func distribute(t *catalog.Table, n *sql.DistributeBy) error {
+	if n != nil {
+		if n.Method != "hash" {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "DISTRIBUTE BY %s is not supported", strings.ToUpper(n.Method)).At(n.Start).WithHint("Use DISTRIBUTE BY HASH (columns).")
+		}
+		for _, id := range n.Columns {
+			pos := t.ColumnIndex(id.Name)
+			if pos < 0 {
+				return sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", id.Name).At(id.Start)
+			}
+			t.DistributeBy = append(t.DistributeBy, t.Columns[pos].ID)
+		}
+		return nil
+	}
+	if pk := t.PrimaryKey(); pk != nil {
+		t.DistributeBy = append([]catalog.ColumnID(nil), pk.Columns...)
+		return nil
+	}
+	t.DistributeBy = []catalog.ColumnID{t.Columns[0].ID}
+	return nil
+}
+
+// newStores gives a table fresh, empty stores.
+func (d *DDL) newStores(t *catalog.Table) {
+	t.Stores = make([]catalog.StoreID, d.Catalog.Nodes)
+	for i := range t.Stores {
+		t.Stores[i] = d.IDs.NewStoreID()
+	}
+}
+
+// CreateTableAs describes the table that CREATE TABLE AS fills with the rows of plan.
+func (d *DDL) CreateTableAs(n *sql.CreateTableAs, plan *Plan) (*catalog.Table, error) {
+	if n.Materialized || n.Persistence == sql.Temporary {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "materialized views and temporary tables are not supported yet").At(n.Start)
+	}
+	schema, exists, err := d.newName(n.Name, n.IfNotExists)
+	if err != nil || exists {
+		return nil, err
+	}
+	var names []string
+	for _, c := range plan.Columns {
+		names = append(names, c.Name)
+	}
+	if names, err = renamed(names, n.Columns, n.Name.Name); err != nil {
+		return nil, err
+	}
+	t := &catalog.Table{ID: d.IDs.NewTableID(), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
+	for i, c := range plan.Columns {
+		if t.ColumnIndex(names[i]) >= 0 {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", names[i]).At(n.Start)
+		}
+		t.Columns = append(t.Columns, catalog.Column{ID: t.NextColumn, Name: names[i], Type: storedType(c.Type), AddedIn: 1, Covered: n.ColView == sql.Yes})
+		t.NextColumn++
+	}
+	if len(t.Columns) == 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a table without columns is not supported").At(n.Start)
+	}
+	if err := distribute(t, n.DistributeBy); err != nil {
+		return nil, err
+	}
+	d.newStores(t)
+	t.HasView = n.ColView == sql.Yes
+	return t, nil
+}
+
+// storedType drops modifiers that only say how wide an expression can become.
+func storedType(t catalog.Type) catalog.Type {
+	if t.ID == catalog.Unknown {
+		return catalog.Type{ID: catalog.Text}
+	}
+	if t.ID == catalog.Numeric && t.Prec > catalog.MaxPrec128 {
+		return catalog.Type{ID: catalog.Numeric}
+	}
+	return t
+}
