@@ -242,6 +242,18 @@ func foldASCII(dst []byte, src string) {
 	}
 }
 
+// lowered returns s with ASCII letters in lower case.
+func lowered(s string) string {
+	for i := range len(s) {
+		if s[i] >= 'A' && s[i] <= 'Z' {
+			low := make([]byte, len(s))
+			foldASCII(low, s)
+			return string(low)
+		}
+	}
+	return s
+}
+
 // truncateIdentifier cuts a name to maxIdentifier bytes at a character boundary.
 func truncateIdentifier(name string) string {
 	if len(name) <= maxIdentifier {

@@ -122,6 +122,7 @@ func checkText(text string) error {
 type parser struct {
 	lexer
 	toks  []token
+	used  int // how many of the elements of toks were written
 	pos   int
 	err   error
 	depth int
@@ -141,7 +142,7 @@ func newParser(text string) *parser {
 // free hands p back for reuse, without references to the text.
 func (p *parser) free() {
 	toks := p.toks
-	clear(toks[:cap(toks)])
+	clear(toks[:max(p.used, len(toks))])
 	if cap(toks) > 4096 {
 		toks = nil
 	}
@@ -152,15 +153,11 @@ func (p *parser) free() {
 // load reads the tokens of the next statement. It reports whether a semicolon ended them, so that
 // another statement may follow.
 func (p *parser) load() (more bool) {
-	p.toks, more = p.statementTokens()
-	p.pos = 0
-	return more
-}
-
-func (p *parser) statementTokens() ([]token, bool) {
+	p.used = max(p.used, len(p.toks))
 	p.hints = p.hints[:0]
-	p.chain = 0
-	return p.lexer.statement(p.toks[:0])
+	p.toks, more = p.lexer.statement(p.toks[:0])
+	p.pos, p.chain = 0, 0
+	return more
 }
 
 // Looking at tokens.

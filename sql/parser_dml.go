@@ -211,7 +211,7 @@ func (p *parser) merge(with *With, start int) Statement {
 	p.expect(kwInto)
 	s.Target = p.dmlTable()
 	p.expect(kwUsing)
-	s.Source = p.tablePrimary()
+	s.Source = p.tableRef()
 	p.expect(kwOn)
 	s.On = p.expr()
 	for p.kind() == kwWhen {

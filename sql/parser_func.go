@@ -306,7 +306,7 @@ func (p *parser) extract() Expr {
 	switch t := p.tok(); {
 	case t.kind == tokString || t.kind.isWord():
 		p.next()
-		e.Field = foldedField(t.val)
+		e.Field = lowered(t.val)
 	default:
 		p.unexpectedWanting("a field name")
 	}
@@ -315,16 +315,6 @@ func (p *parser) extract() Expr {
 	p.expect(')')
 	e.Span = p.spanFrom(start)
 	return e
-}
-
-// foldedField folds the field name of EXTRACT, which may be a string.
-func foldedField(name string) string {
-	low := make([]byte, len(name))
-	foldASCII(low, name)
-	if string(low) == name {
-		return name
-	}
-	return string(low)
 }
 
 // substring reads SUBSTRING with FROM and FOR in either order, SIMILAR, or plain arguments.

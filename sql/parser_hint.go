@@ -67,7 +67,7 @@ func hintWord(text string, pos int) (word string, end int) {
 	for end < len(text) && charClass[text[end]]&identPart != 0 {
 		end++
 	}
-	return strings.ToLower(text[pos:end]), end
+	return lowered(text[pos:end]), end
 }
 
 // hintArgs splits arguments at blanks and commas. Names are folded unless quoted.
@@ -77,7 +77,7 @@ func hintArgs(text string) []string {
 		if n := len(f); n >= 2 && (f[0] == '"' || f[0] == '\'') && f[n-1] == f[0] {
 			args = append(args, f[1:n-1])
 		} else {
-			args = append(args, strings.ToLower(f))
+			args = append(args, lowered(f))
 		}
 	}
 	return args

@@ -87,7 +87,7 @@ func (p *parser) objectNamePtr() *ObjectName {
 // oneIdent returns a list of one name without an allocation of its own.
 func (p *parser) oneIdent(id Ident) []Ident {
 	if len(p.idents) == 0 {
-		p.idents = make([]Ident, 8)
+		p.moreIdents()
 	}
 	list := p.idents[:1:1]
 	p.idents = p.idents[1:]
@@ -95,10 +95,15 @@ func (p *parser) oneIdent(id Ident) []Ident {
 	return list
 }
 
+// moreIdents starts a block for name lists; blocks grow with the statement.
+func (p *parser) moreIdents() {
+	p.idents = make([]Ident, max(2, min(16, p.pos/4)))
+}
+
 // twoIdents is oneIdent for two names.
 func (p *parser) twoIdents(a, b Ident) []Ident {
 	if len(p.idents) < 2 {
-		p.idents = make([]Ident, 16)
+		p.moreIdents()
 	}
 	list := p.idents[:2:2]
 	p.idents = p.idents[2:]

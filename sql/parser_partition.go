@@ -95,13 +95,9 @@ func (p *parser) inlineBound() *PartitionBound {
 	case p.accept2(kwLess, kwThan):
 		b.Kind = BoundLessThan
 		b.To = p.partitionLimits()
-	case p.accept3('(', kwDefault, ')'):
 	default:
 		p.accept(kwIn)
-		b.Kind = BoundList
-		p.expect('(')
-		b.In = p.exprList()
-		p.expect(')')
+		p.listBound(b)
 	}
 	b.Span = p.spanFrom(start)
 	return b
@@ -118,10 +114,7 @@ func (p *parser) forValues() *PartitionBound {
 	p.expect2(kwFor, kwValues)
 	switch {
 	case p.accept(kwIn):
-		b.Kind = BoundList
-		p.expect('(')
-		b.In = p.exprList()
-		p.expect(')')
+		p.listBound(b)
 	case p.accept(kwFrom):
 		b.Kind = BoundRange
 		b.From = p.partitionLimits()
@@ -135,6 +128,17 @@ func (p *parser) forValues() *PartitionBound {
 	}
 	b.Span = p.spanFrom(start)
 	return b
+}
+
+// listBound reads (values); a lone DEFAULT makes it the default partition.
+func (p *parser) listBound(b *PartitionBound) {
+	p.expect('(')
+	in := p.exprList()
+	p.expect(')')
+	if _, ok := in[0].(*Default); ok && len(in) == 1 {
+		return
+	}
+	b.Kind, b.In = BoundList, in
 }
 
 // hashBound reads (MODULUS m, REMAINDER r).

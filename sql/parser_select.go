@@ -425,8 +425,11 @@ func (p *parser) startsTarget() bool {
 
 // targets reads a target list or RETURNING list.
 func (p *parser) targets() []Target {
-	list := make([]Target, 1, 4)
-	list[0] = p.target()
+	first := p.target()
+	if p.kind() != ',' {
+		return []Target{first}
+	}
+	list := append(make([]Target, 0, 6), first)
 	for p.accept(',') {
 		list = append(list, p.target())
 	}

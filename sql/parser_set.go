@@ -4,7 +4,8 @@ package sql
 func (p *parser) set() Statement {
 	start := p.start()
 	p.next()
-	if p.accept(kwConstraints) {
+	if p.kind() == kwConstraints && p.peek(1) != kwTo && p.peek(1) != '=' {
+		p.next()
 		return p.setConstraints(start)
 	}
 	if p.kind() == kwTransaction && p.peek(1) != kwTo && p.peek(1) != '=' {

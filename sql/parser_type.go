@@ -1,10 +1,6 @@
 package sql
 
-import (
-	"strings"
-
-	"github.com/weftdb/weft/internal/sqlerr"
-)
+import "github.com/weftdb/weft/internal/sqlerr"
 
 // canonicalTypes maps synonyms to canonical type names.
 var canonicalTypes = map[string]string{
@@ -257,13 +253,19 @@ func (p *parser) typedLiteral() Expr {
 		p.unexpected()
 		return nil
 	}
+	litAt := p.pos
 	value := p.next().val
 	if t.Name == "interval" && t.Fields == "" {
 		p.intervalFields(&t)
 	}
-	if strings.HasPrefix(t.Name, "char") && len(t.Mods) == 1 && end == 1 {
-		t.Mods = nil // CHAR 'abc' keeps its length, unlike a column of type CHAR
-		t.Name = "bpchar"
+	if sized := p.toks[litAt-1].kind == ')'; !sized {
+		// Without a length a literal is as long as its text, while a column would have length 1.
+		switch t.Name {
+		case "char":
+			t.Name, t.Mods = "bpchar", nil
+		case "bit":
+			t.Mods = nil
+		}
 	}
 	return &TypedLit{p.spanFrom(start), t, value}
 }
