@@ -280,19 +280,6 @@ func (t *Txn) Commit(ctx context.Context) error { return errNotBuilt }
 // nothing.
 func (t *Txn) Rollback() {}
 
-// LockMode is a row or table lock mode.
-type LockMode uint8
-
-// WaitPolicy says what to do when a lock is held by another transaction.
-type WaitPolicy uint8
-
-// The policies: wait, fail with 55P03, or leave the row out.
-const (
-	Wait WaitPolicy = iota
-	NoWait
-	SkipLocked
-)
-
 // Loader fills a table in bulk.
 type Loader struct{}
 

@@ -1,0 +1,248 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weftdb/weft/internal/sqlerr"
+)
+
+// lockShards spreads the lock table over mutexes. Fewer contend on many cores; more cost memory
+// for nothing.
+const lockShards = 64
+
+// lockManager is the lock table of an engine: rows, keys and tables, one deadlock detector.
+//
+// An uncontended lock touches one shard's mutex and one map entry. Everything that makes or ends
+// waiting happens under waitMu in addition, so the detector sees a graph that stands still.
+// Lock order: waitMu, then one shard at a time.
+type lockManager struct {
+	waitMu sync.Mutex
+	shards [lockShards]lockShard
+
+	waits     atomic.Uint64
+	deadlocks atomic.Uint64
+}
+
+type lockShard struct {
+	mu    sync.Mutex
+	locks map[resource]lockState // guarded by mu
+	_     [40]byte               // keeps neighbours off the cache line
+}
+
+// lockState is what is held of a resource. The usual case, one holder and nobody waiting, takes no
+// allocation.
+type lockState struct {
+	holder *lockOwner
+	modes  modeSet
+	more   *lockQueue // further holders and waiters, nil = none
+}
+
+type lockQueue struct {
+	holders []lockHolder
+	waiting []*lockWait // in order of arrival; those who upgrade come first
+}
+
+type lockHolder struct {
+	owner *lockOwner
+	modes modeSet
+}
+
+// lockWait is one request that waits. Its fields but done are guarded by waitMu.
+type lockWait struct {
+	owner *lockOwner
+	res   resource
+	mode  LockMode
+	done  chan struct{} // closed when granted
+	over  bool          // granted
+}
+
+// lockOwner is a transaction as the lock manager sees it.
+type lockOwner struct {
+	id   uint64
+	mu   sync.Mutex
+	held []resource  // guarded by mu; each once per grant of a new resource
+	wait []*lockWait // guarded by lockManager.waitMu: workers of one transaction may wait each
+}
+
+func newLockManager() *lockManager {
+	m := &lockManager{}
+	for i := range m.shards {
+		m.shards[i].locks = map[resource]lockState{}
+	}
+	return m
+}
+
+func (m *lockManager) shard(r resource) *lockShard {
+	h := (r.id ^ uint64(r.object)<<32 ^ uint64(r.kind)<<56) * 0x9E3779B97F4A7C15
+	return &m.shards[h>>58]
+}
+
+// lock takes a resource in a mode. It reports whether the owner held the resource before in a mode
+// that covers this one, and false for granted if the policy gave up with SkipLocked.
+func (m *lockManager) lock(ctx context.Context, o *lockOwner, r resource, mode LockMode, policy WaitPolicy) (granted, held bool, err error) {
+	s := m.shard(r)
+	s.mu.Lock()
+	ok, held := s.tryLock(o, r, mode)
+	s.mu.Unlock()
+	if ok || held {
+		return true, held, nil
+	}
+	switch policy {
+	case NoWait:
+		return false, false, sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on %s", r)
+	case SkipLocked:
+		return false, false, nil
+	}
+	if err := m.wait(ctx, s, o, r, mode); err != nil {
+		return false, false, err
+	}
+	return true, false, nil
+}
+
+// String describes the resource for error messages.
+func (r resource) String() string {
+	switch r.kind {
+	case lockTable:
+		return fmt.Sprintf("relation %d", r.object)
+	case lockKey:
+		return fmt.Sprintf("key of index %d", r.object)
+	}
+	return fmt.Sprintf("row (%d,%d)", RowRef(r.id).Store(), RowRef(r.id).Row())
+}
+
+// tryLock takes the lock if nothing stands in its way; held means that the owner has it already.
+// The shard's mutex is held.
+func (s *lockShard) tryLock(o *lockOwner, r resource, mode LockMode) (ok, held bool) {
+	l, exists := s.locks[r]
+	if !exists {
+		s.locks[r] = lockState{holder: o, modes: mode.bit()}
+		o.remember(r)
+		return true, false
+	}
+	mine := l.modesOf(o)
+	if r.covers(mine, mode) {
+		return false, true
+	}
+	if r.conflicts(mode)&l.modesOfOthers(o) != 0 {
+		return false, false
+	}
+	// Whoever already holds the resource may strengthen its hold past the queue; others must not
+	// overtake a waiting request that conflicts with theirs, or writers would starve.
+	if mine == 0 && l.more != nil {
+		for _, w := range l.more.waiting {
+			if r.conflicts(mode)&w.mode.bit() != 0 {
+				return false, false
+			}
+		}
+	}
+	l.add(o, mode)
+	s.locks[r] = l
+	if mine == 0 {
+		o.remember(r)
+	}
+	return true, false
+}
+
+func (o *lockOwner) remember(r resource) {
+	o.mu.Lock()
+	o.held = append(o.held, r)
+	o.mu.Unlock()
+}
+
+func (l *lockState) modesOf(o *lockOwner) modeSet {
+	if l.holder == o {
+		return l.modes
+	}
+	if l.more != nil {
+		for _, h := range l.more.holders {
+			if h.owner == o {
+				return h.modes
+			}
+		}
+	}
+	return 0
+}
+
+func (l *lockState) modesOfOthers(o *lockOwner) (all modeSet) {
+	if l.holder != nil && l.holder != o {
+		all = l.modes
+	}
+	if l.more != nil {
+		for _, h := range l.more.holders {
+			if h.owner != o {
+				all |= h.modes
+			}
+		}
+	}
+	return all
+}
+
+func (l *lockState) add(o *lockOwner, mode LockMode) {
+	if l.holder == nil || l.holder == o {
+		l.holder = o
+		l.modes |= mode.bit()
+		return
+	}
+	if l.more == nil {
+		l.more = &lockQueue{}
+	}
+	for i := range l.more.holders {
+		if h := &l.more.holders[i]; h.owner == o {
+			h.modes |= mode.bit()
+			return
+		}
+	}
+	l.more.holders = append(l.more.holders, lockHolder{o, mode.bit()})
+}
+
+// remove ends o's hold and reports whether the entry is of no more use.
+func (l *lockState) remove(o *lockOwner) (unused bool) {
+	if l.holder == o {
+		l.holder, l.modes = nil, 0
+	}
+	if l.more != nil {
+		for i := range l.more.holders {
+			if l.more.holders[i].owner == o {
+				l.more.holders = append(l.more.holders[:i], l.more.holders[i+1:]...)
+				break
+			}
+		}
+		if l.holder == nil && len(l.more.holders) > 0 {
+			h := l.more.holders[len(l.more.holders)-1]
+			l.holder, l.modes = h.owner, h.modes
+			l.more.holders = l.more.holders[:len(l.more.holders)-1]
+		}
+		if len(l.more.holders) == 0 && len(l.more.waiting) == 0 {
+			l.more = nil
+		}
+	}
+	return l.holder == nil && l.more == nil
+}
+
+// releaseAll ends everything the owner holds. It must not be asking for locks at the same time.
+func (m *lockManager) releaseAll(o *lockOwner) {
+	o.mu.Lock()
+	held := o.held
+	o.held = nil
+	o.mu.Unlock()
+	for _, r := range held {
+		s := m.shard(r)
+		s.mu.Lock()
+		l := s.locks[r]
+		contended := l.more != nil && len(l.more.waiting) > 0
+		if !contended {
+			if l.remove(o) {
+				delete(s.locks, r)
+			} else {
+				s.locks[r] = l
+			}
+		}
+		s.mu.Unlock()
+		if contended {
+			m.releaseContended(s, o, r)
+		}
+	}
+}
