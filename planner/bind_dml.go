@@ -402,3 +402,24 @@ func (b *binder) delete(n *sql.Delete) (Node, []string, error) {
 	out.Input = p
 	return out, names, nil
 }
+
+// Constraints are a table's defaults and checks, bound for loading rows in bulk.
+type Constraints struct {
+	RowCols  []*expr.Col
+	Defaults []expr.Expr // by table position
+	Checks   []TableCheck
+}
+
+// BindConstraints binds a table's defaults and checks.
+func BindConstraints(t *catalog.Table, in Input) (*Constraints, error) {
+	b := newBinder(in)
+	c := &Constraints{RowCols: b.rowColumns(t), Defaults: make([]expr.Expr, len(t.Columns))}
+	var err error
+	for i := range t.Columns {
+		if c.Defaults[i], err = b.defaultOf(t, i); err != nil {
+			return nil, err
+		}
+	}
+	c.Checks, err = b.checks(t, c.RowCols)
+	return c, err
+}

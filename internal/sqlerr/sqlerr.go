@@ -80,6 +80,7 @@ const (
 	StatementTooComplex          Code = "54001"
 	TooManyColumns               Code = "54011"
 	ProgramLimitExceeded         Code = "54000"
+	DependentObjectsStillExist   Code = "2BP01"
 	ObjectNotInPrerequisiteState Code = "55000"
 	ObjectInUse                  Code = "55006"
 	CantChangeRuntimeParam       Code = "55P02"

@@ -1,0 +1,314 @@
+package weft
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/vector"
+)
+
+// copyOptions are the options of COPY.
+type copyOptions struct {
+	format    string // csv, text or parquet
+	delimiter byte
+	quote     byte
+	escape    byte
+	null      string
+	header    bool
+}
+
+func readCopyOptions(n *sql.Copy) (copyOptions, error) {
+	o := copyOptions{format: "text", quote: '"', escape: '"'}
+	if strings.HasSuffix(n.File, ".parquet") {
+		o.format = "parquet"
+	}
+	given := map[string]string{}
+	for i := range n.Options {
+		opt := &n.Options[i]
+		given[opt.Name] = opt.Value
+		switch opt.Name {
+		case "format":
+			o.format = strings.ToLower(opt.Value)
+		case "csv":
+			o.format = "csv"
+		case "header":
+			text := "on"
+			if opt.HasValue {
+				var err error
+				if text, err = boolean(opt.Value); err != nil {
+					return o, sqlerr.New(sqlerr.SyntaxError, "header requires a Boolean value").At(opt.Start)
+				}
+			}
+			o.header = text == "on"
+		case "delimiter", "quote", "escape":
+			if len(opt.Value) != 1 {
+				return o, sqlerr.New(sqlerr.FeatureNotSupported, "COPY %s must be a single one-byte character", opt.Name).At(opt.Start)
+			}
+		case "null", "encoding":
+		default:
+			return o, sqlerr.New(sqlerr.SyntaxError, "option %q not recognized", opt.Name).At(opt.Start)
+		}
+	}
+	switch o.format {
+	case "csv":
+		o.delimiter = ','
+	case "text":
+		o.delimiter, o.null = '\t', `\N`
+	case "parquet":
+		return o, nil
+	default:
+		return o, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format %q not recognized", o.format).At(n.Start).WithHint("Formats: csv, text, parquet.")
+	}
+	if v := given["delimiter"]; v != "" {
+		o.delimiter = v[0]
+	}
+	if v := given["quote"]; v != "" {
+		o.quote, o.escape = v[0], v[0]
+	}
+	if v := given["escape"]; v != "" {
+		o.escape = v[0]
+	}
+	if v, ok := given["null"]; ok {
+		o.null = v
+	}
+	return o, nil
+}
+
+// copy runs COPY.
+func (r *running) copy(n *sql.Copy) (*Rows, error) {
+	if n.Program || n.Stdio {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "COPY with STDIN, STDOUT or PROGRAM is not supported yet").At(n.Start).WithHint("Name a file.")
+	}
+	if n.Where != nil {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "COPY FROM ... WHERE is not supported yet").At(n.Start)
+	}
+	o, err := readCopyOptions(n)
+	if err != nil {
+		return nil, err
+	}
+	if !n.From {
+		return r.copyTo(n, o)
+	}
+	w := r.s.beginWork()
+	count, err := r.copyFrom(n, o, w)
+	if err = w.end(r.ctx, err); err != nil {
+		return nil, err
+	}
+	return &Rows{done: true, affected: count, tag: "COPY " + itoa(count)}, nil
+}
+
+func openFile(n *sql.Copy) (*os.File, error) {
+	f, err := os.Open(n.File)
+	if err != nil {
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open file %q for reading: %w", n.File, err).At(n.Start)
+	}
+	return f, nil
+}
+
+// copyFrom loads a file into a table.
+func (r *running) copyFrom(n *sql.Copy, o copyOptions, w *work) (int64, error) {
+	in := r.s.input(w.txn)
+	t, err := (&planner.DDL{Input: in}).LookupTable(n.Table)
+	if err != nil {
+		return 0, err
+	}
+	f, err := openFile(n)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	l, err := r.newCopyLoad(t, n.Columns, in, w)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := r.deadline()
+	defer cancel()
+	l.ctx = ctx
+	if o.format == "parquet" {
+		err = l.parquet(f)
+	} else {
+		err = l.text(f, o)
+	}
+	if err != nil {
+		l.loader.Abort()
+		return 0, contextError(ctx, err)
+	}
+	count, err := l.loader.Finish()
+	if err != nil || !l.wasEmpty {
+		return count, err
+	}
+	return count, w.txn.SetStats(t.ID, l.stats())
+}
+
+// copyLoad is a bulk load under way.
+type copyLoad struct {
+	ctx      context.Context
+	table    *catalog.Table
+	targets  []int // table position of each file column
+	loader   bulkLoader
+	env      *expr.Env
+	in       planner.Input
+	threads  int
+	wasEmpty bool
+
+	mu         sync.Mutex // guards collectors
+	collectors []*catalog.Collector
+}
+
+// bulkLoader is storage's loader.
+type bulkLoader interface {
+	Append(seq uint64, rows *vector.Batch) error
+	Finish() (int64, error)
+	Abort()
+}
+
+func (r *running) newCopyLoad(t *catalog.Table, columns []sql.Ident, in planner.Input, w *work) (*copyLoad, error) {
+	l := &copyLoad{table: t, in: in, threads: r.s.threads(), wasEmpty: r.s.db.engine.RowCount(t) == 0}
+	zone, err := expr.LoadZone(r.s.setting(setTimeZone))
+	if err != nil {
+		return nil, err
+	}
+	l.env = &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone}
+	for _, id := range columns {
+		pos := t.ColumnIndex(id.Name)
+		if pos < 0 {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q of relation %q does not exist", id.Name, t.Name).At(id.Start)
+		}
+		l.targets = append(l.targets, pos)
+	}
+	if columns == nil {
+		for i := range t.Columns {
+			l.targets = append(l.targets, i)
+		}
+	}
+	l.loader, err = w.txn.NewLoader(r.ctx, t)
+	return l, err
+}
+
+// stats merges what the workers saw.
+func (l *copyLoad) stats() *catalog.Stats {
+	all := catalog.NewCollector(l.table.Columns, 1)
+	for _, c := range l.collectors {
+		all.Merge(c)
+	}
+	return all.Stats()
+}
+
+// copyWorker completes and loads the batches of one goroutine.
+type copyWorker struct {
+	l        *copyLoad
+	stats    *catalog.Collector
+	row      *vector.Batch // full rows
+	file     []*vector.Vector
+	defaults []expr.Evaluator // by table position; nil for columns in the file
+	checks   []expr.Evaluator
+	names    []string
+}
+
+func (l *copyLoad) worker() (*copyWorker, error) {
+	w := &copyWorker{l: l, row: &vector.Batch{Vecs: make([]*vector.Vector, len(l.table.Columns))}, defaults: make([]expr.Evaluator, len(l.table.Columns))}
+	l.mu.Lock()
+	w.stats = catalog.NewCollector(l.table.Columns, uint64(len(l.collectors)+1))
+	l.collectors = append(l.collectors, w.stats)
+	l.mu.Unlock()
+	for _, pos := range l.targets {
+		v := vector.New(l.table.Columns[pos].Type.Kind(), vector.BatchCap)
+		w.file = append(w.file, v)
+		w.row.Vecs[pos] = v
+	}
+	constraints, err := planner.BindConstraints(l.table, l.in)
+	if err != nil {
+		return nil, err
+	}
+	for pos := range l.table.Columns {
+		if w.row.Vecs[pos] == nil {
+			if w.defaults[pos], err = expr.Compile(constraints.Defaults[pos], nil, l.env); err != nil {
+				return nil, err
+			}
+		}
+	}
+	layout := map[expr.ColID]int{}
+	for i, c := range constraints.RowCols {
+		layout[c.ID] = i
+	}
+	for _, c := range constraints.Checks {
+		e, err := expr.Compile(c.Expr, func(id expr.ColID) int { return layout[id] }, l.env)
+		if err != nil {
+			return nil, err
+		}
+		w.checks, w.names = append(w.checks, e), append(w.names, c.Name)
+	}
+	return w, nil
+}
+
+// load completes a batch of n file rows with defaults, checks it and hands it on as number seq.
+func (w *copyWorker) load(seq uint64, n int) error {
+	w.row.N, w.row.Sel = n, nil
+	for pos, e := range w.defaults {
+		if e == nil {
+			continue
+		}
+		v, err := e.Eval(&vector.Batch{N: n}, nil)
+		if err != nil {
+			return err
+		}
+		w.row.Vecs[pos] = v
+	}
+	for i, e := range w.checks {
+		v, err := e.Eval(w.row, nil)
+		if err != nil {
+			return err
+		}
+		for row := range n {
+			if d := vector.DatumAt(v, row); !d.Null && d.I == 0 {
+				return sqlerr.New(sqlerr.CheckViolation, "new row for relation %q violates check constraint %q", w.l.table.Name, w.names[i]).
+					WithTable(w.l.table.Name).WithConstraint(w.names[i])
+			}
+		}
+	}
+	w.stats.Add(w.row)
+	return w.l.loader.Append(seq, w.row)
+}
+
+// inParallel runs one goroutine per thread and returns the first error; the others stop at their
+// next piece of work, because stop is closed.
+func (l *copyLoad) inParallel(run func(w *copyWorker, stop <-chan struct{}) error) error {
+	stop := make(chan struct{})
+	var once sync.Once
+	var wg sync.WaitGroup
+	var first error
+	for range l.threads {
+		w, err := l.worker()
+		if err != nil {
+			once.Do(func() { first = err; close(stop) })
+			break
+		}
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			if err := guarded(func() error { return run(w, stop) }); err != nil {
+				once.Do(func() { first = err; close(stop) })
+			}
+		}()
+	}
+	wg.Wait()
+	return first
+}
+
+// guarded turns a panic of a worker into an error.
+func guarded(run func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = sqlerr.New(sqlerr.InternalError, "internal error while loading: %s", fmt.Sprint(p))
+		}
+	}()
+	return run()
+}

@@ -1,0 +1,147 @@
+package weft
+
+import (
+	"context"
+	"path/filepath"
+	"sync"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/exec"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/imcv"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/storage"
+	"github.com/weftdb/weft/vector"
+)
+
+// InMemory is the directory name of a database that lives in memory only.
+const InMemory = ":memory:"
+
+// DB is an open database. It is safe for concurrent use. Opening a directory that this process has
+// open already shares it; the last Close closes it.
+type DB struct {
+	*database
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// database is what all handles of one directory share.
+type database struct {
+	dir     string
+	options Options
+	engine  *storage.Engine
+	views   *imcv.Manager
+	budget  *exec.Budget
+	plans   *planCache
+
+	mu     sync.Mutex // guards global and users
+	global map[string]string
+	users  int
+}
+
+// open lists the directories this process has open, so that a second Open shares the first.
+var open = struct {
+	sync.Mutex
+	byDir map[string]*database
+}{byDir: map[string]*database{}}
+
+// Open opens the database in dir, creating it if it does not exist. An empty dir or InMemory makes
+// a new database in memory.
+func Open(ctx context.Context, dir string, o Options) (*DB, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, canceled(ctx)
+	}
+	if dir == "" || dir == InMemory {
+		d, err := openDatabase(InMemory, o)
+		if err != nil {
+			return nil, err
+		}
+		return &DB{database: d}, nil
+	}
+	full, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "open database: %w", err)
+	}
+	if real, err := filepath.EvalSymlinks(full); err == nil {
+		full = real
+	}
+	open.Lock()
+	defer open.Unlock()
+	if d := open.byDir[full]; d != nil {
+		d.users++
+		return &DB{database: d}, nil
+	}
+	d, err := openDatabase(full, o)
+	if err != nil {
+		return nil, err
+	}
+	open.byDir[full] = d
+	return &DB{database: d}, nil
+}
+
+func openDatabase(dir string, o Options) (*database, error) {
+	o = o.withDefaults()
+	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, Logger: o.Logger})
+	if err != nil {
+		return nil, err
+	}
+	d := &database{dir: dir, options: o, engine: engine, users: 1, global: map[string]string{}, plans: newPlanCache()}
+	engine.FormatValue = func(t catalog.Type, v vector.Datum) string { return expr.FormatDatum(t, v, nil) }
+	engine.ParseValue = parseMissing
+	d.budget = exec.NewBudget(o.MemoryLimitBytes - o.CacheBytes)
+	d.views = imcv.NewManager(engine, d.viewOptions())
+	d.views.Start()
+	return d, nil
+}
+
+// Close ends this handle; the last one of a directory closes the database.
+func (db *DB) Close() error {
+	db.closeOnce.Do(func() { db.closeErr = db.database.release() })
+	return db.closeErr
+}
+
+func (d *database) release() error {
+	open.Lock()
+	defer open.Unlock()
+	if d.users--; d.users > 0 {
+		return nil
+	}
+	if open.byDir[d.dir] == d {
+		delete(open.byDir, d.dir)
+	}
+	d.views.Stop()
+	return d.engine.Close()
+}
+
+// Exec runs one or more statements without returning rows. Arguments stand for $1, $2, …, which
+// only a single statement may use.
+func (db *DB) Exec(ctx context.Context, query string, args ...any) (Result, error) {
+	s := db.Session()
+	defer s.Close()
+	return s.Exec(ctx, query, args...)
+}
+
+// Query runs a statement and returns its rows, which must be closed.
+func (db *DB) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
+	s := db.Session()
+	rows, err := s.Query(ctx, query, args...)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	rows.onClose = s.Close
+	return rows, nil
+}
+
+// Begin starts a transaction.
+func (db *DB) Begin(ctx context.Context, o TxOptions) (*Tx, error) {
+	s := db.Session()
+	if err := s.begin(o); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return &Tx{s: s}, nil
+}
+
+// Nodes returns the number of data nodes.
+func (db *DB) Nodes() int { return db.engine.Catalog().Nodes }

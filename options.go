@@ -1,0 +1,38 @@
+package weft
+
+import (
+	"log/slog"
+	"runtime"
+)
+
+// Options say how a database is opened. The zero value of each field means its default.
+type Options struct {
+	// DataNodes is the number of data nodes a new database spreads its tables over; an existing
+	// database keeps its number. Default 1.
+	DataNodes int
+	// MemoryLimitBytes bounds what queries, column views and caches may take together. Default:
+	// 60 % of the machine's memory.
+	MemoryLimitBytes int64
+	// Threads is the number of workers a statement may use. Default: the number of processors.
+	Threads int
+	// CacheBytes is the size of the row store's block cache, part of MemoryLimitBytes. Default
+	// 128 MB.
+	CacheBytes int64
+	// Logger receives what the engine has to say. Default: nothing is logged.
+	Logger *slog.Logger
+}
+
+const defaultCacheBytes = 128 << 20
+
+func (o Options) withDefaults() Options {
+	if o.Threads <= 0 {
+		o.Threads = runtime.GOMAXPROCS(0)
+	}
+	if o.MemoryLimitBytes <= 0 {
+		o.MemoryLimitBytes = machineMemoryBytes() * 6 / 10
+	}
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = min(defaultCacheBytes, o.MemoryLimitBytes/4)
+	}
+	return o
+}

@@ -1,0 +1,268 @@
+package weft
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/weftdb/weft/exec"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
+	"github.com/weftdb/weft/vector"
+)
+
+// running is one statement on its way.
+type running struct {
+	s    *Session
+	ctx  context.Context
+	stmt sql.Statement
+	text string
+	args []argument
+	now  int64 // microseconds
+}
+
+// run dispatches on the kind of statement.
+func (r *running) run() (*Rows, error) {
+	switch n := r.stmt.(type) {
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete:
+		return r.query()
+	case *sql.Explain:
+		return r.explain(n)
+	case *sql.Begin:
+		return r.begin(n)
+	case *sql.Commit:
+		return r.commit(n)
+	case *sql.Rollback:
+		return r.rollback(n)
+	case *sql.Savepoint, *sql.Release, *sql.RollbackTo:
+		return r.savepoint()
+	case *sql.SetTransaction:
+		return r.setTransaction(n)
+	case *sql.Set:
+		return r.set(n)
+	case *sql.Show:
+		return r.show(n)
+	case *sql.Reset:
+		return r.reset(n)
+	case *sql.Copy:
+		return r.copy(n)
+	case *sql.Prepare:
+		return r.prepare(n)
+	case *sql.Execute:
+		return r.execute(n)
+	case *sql.Deallocate:
+		return r.deallocate(n)
+	case *sql.Checkpoint:
+		return done("CHECKPOINT"), nil
+	case *sql.Discard:
+		return r.discard(n)
+	}
+	return r.define()
+}
+
+// done is the result of a statement without rows.
+func done(tag string) *Rows { return &Rows{done: true, tag: tag} }
+
+// work is a unit of writing: the statement's own transaction outside of a block, a nested statement
+// inside one.
+type work struct {
+	s    *Session
+	txn  *storage.Txn
+	own  bool
+	done bool
+}
+
+// beginWork starts a statement that may write.
+func (s *Session) beginWork() *work {
+	w := &work{s: s, txn: s.txn}
+	if w.txn == nil {
+		w.own = true
+		w.txn = s.db.engine.Begin(s.txnOptions(TxOptions{Isolation: s.defaultIsolation()}))
+	}
+	w.txn.BeginStatement()
+	return w
+}
+
+// end keeps the statement's writes, committing them outside of a transaction block; after an error
+// it undoes them.
+func (w *work) end(ctx context.Context, err error) error {
+	if w.done {
+		return err
+	}
+	w.done = true
+	if err != nil {
+		w.txn.RollbackStatement()
+		if w.own {
+			w.txn.Rollback()
+		}
+		return err
+	}
+	w.txn.EndStatement()
+	if !w.own {
+		return nil
+	}
+	defer w.txn.Rollback()
+	return w.txn.Commit(ctx)
+}
+
+// input is what the planner gets to see.
+func (s *Session) input(txn *storage.Txn) planner.Input {
+	snapshot := s.db.engine.Catalog()
+	if txn != nil {
+		snapshot = txn.Catalog()
+	}
+	return planner.Input{Catalog: snapshot, World: &world{db: s.db}, Settings: s.plannerSettings()}
+}
+
+func (s *Session) plannerSettings() *planner.Settings {
+	p := planner.DefaultSettings()
+	p.SearchPath = splitList(s.setting(setSearchPath))
+	p.EnableHTAP = s.on(setEnableHTAP)
+	p.EnableImcvScan = s.on(setImcvScan)
+	p.EnableHybrid = s.on(setHybridScan)
+	p.EnableHashJoin = s.on(setHashJoin)
+	switch s.setting(setRouterMode) {
+	case "row":
+		p.Router = planner.RouterRow
+	case "column":
+		p.Router = planner.RouterColumn
+	}
+	if names := splitList(s.setting(setDisabledRules)); len(names) > 0 {
+		p.DisabledRules = map[string]bool{}
+		for _, n := range names {
+			p.DisabledRules[n] = true
+		}
+	}
+	return p
+}
+
+// env is what expressions may depend on.
+func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
+	zone, err := expr.LoadZone(r.s.setting(setTimeZone))
+	if err != nil {
+		return nil, err
+	}
+	env := &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: splitList(r.s.setting(setSearchPath)), Version: "PostgreSQL " + serverVersion}
+	if len(r.args) != len(plan.Params) {
+		return nil, sqlerr.New(sqlerr.UndefinedParameter, "the statement takes %d parameters but %d arguments were given", len(plan.Params), len(r.args))
+	}
+	env.Params = make([]vector.Datum, plan.ParamSlots)
+	for i, t := range plan.Params {
+		if env.Params[i], err = r.args[i].datum(t, env); err != nil {
+			return nil, err
+		}
+	}
+	return env, nil
+}
+
+// deadline applies statement_timeout.
+func (r *running) deadline() (context.Context, context.CancelFunc) {
+	ms, _ := strconv.ParseInt(r.s.setting(setStatementTimeout), 10, 64) // normalised when it was set
+	if ms <= 0 {
+		return context.WithCancel(r.ctx)
+	}
+	return context.WithTimeoutCause(r.ctx, time.Duration(ms)*time.Millisecond, errStatementTimeout)
+}
+
+func (s *Session) threads() int {
+	n, _ := strconv.Atoi(s.setting(setThreads)) // normalised when it was set
+	return max(n, 1)
+}
+
+// query runs SELECT, INSERT, UPDATE or DELETE.
+func (r *running) query() (*Rows, error) {
+	if _, ok := r.stmt.(*sql.Select); ok {
+		return r.read()
+	}
+	w := r.s.beginWork()
+	plan, err := r.s.plan(r.stmt, r.text, w.txn)
+	var rows *Rows
+	if err == nil {
+		rows, err = r.write(plan, w)
+	}
+	if err := w.end(r.ctx, err); err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// read starts a SELECT; its rows stream from a running plan.
+func (r *running) read() (*Rows, error) {
+	s := r.s
+	plan, err := s.plan(r.stmt, r.text, s.txn)
+	if err != nil {
+		return nil, err
+	}
+	env, err := r.env(plan)
+	if err != nil {
+		return nil, err
+	}
+	view := s.view()
+	if err := view.WaitDurable(r.ctx); err != nil {
+		view.Release()
+		return nil, err
+	}
+	ctx, cancel := r.deadline()
+	cursor, err := exec.Start(ctx, s.execQuery(plan, view, nil, env, r.text))
+	if err != nil {
+		cancel()
+		view.Release()
+		return nil, contextError(ctx, err)
+	}
+	rows := &Rows{ctx: ctx, columns: resultColumns(plan), cursor: cursor, env: env, tagPrefix: "SELECT"}
+	rows.finish = func() {
+		cancel()
+		view.Release()
+	}
+	rows.onError = s.fail
+	return rows, nil
+}
+
+// view is the state the next statement sees.
+func (s *Session) view() *storage.View {
+	if s.txn == nil {
+		return s.db.engine.View()
+	}
+	s.txn.BeginStatement()
+	defer s.txn.EndStatement()
+	return s.txn.View()
+}
+
+func (s *Session) execQuery(plan *planner.Plan, view *storage.View, txn *storage.Txn, env *expr.Env, text string) exec.Query {
+	return exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: s.threads(), Memory: s.db.budget,
+		Columns: s.db.views, TableFunction: s.db.tableFunction, Statement: text}
+}
+
+// write runs a plan that writes, to its end: its RETURNING rows are collected.
+func (r *running) write(plan *planner.Plan, w *work) (*Rows, error) {
+	env, err := r.env(plan)
+	if err != nil {
+		return nil, err
+	}
+	view := w.txn.View()
+	defer view.Release()
+	ctx, cancel := r.deadline()
+	defer cancel()
+	cursor, err := exec.Start(ctx, r.s.execQuery(plan, view, w.txn, env, r.text))
+	if err != nil {
+		return nil, contextError(ctx, err)
+	}
+	rows := &Rows{ctx: ctx, columns: resultColumns(plan), env: env}
+	if err := rows.collect(cursor); err != nil {
+		return nil, contextError(ctx, err)
+	}
+	rows.affected = cursor.Affected()
+	switch r.stmt.(type) {
+	case *sql.Insert:
+		rows.tag = fmt.Sprintf("INSERT 0 %d", rows.affected)
+	case *sql.Update:
+		rows.tag = fmt.Sprintf("UPDATE %d", rows.affected)
+	case *sql.Delete:
+		rows.tag = fmt.Sprintf("DELETE %d", rows.affected)
+	}
+	return rows, nil
+}

@@ -1,0 +1,116 @@
+package weft
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
+	"github.com/weftdb/weft/vector"
+)
+
+// lock takes the lock that keeps others from reading or changing a table while it is redefined.
+func (d *definition) lock(t *catalog.Table) error {
+	return d.w.txn.LockTable(d.r.ctx, t.ID, storage.AccessExclusive, storage.Wait)
+}
+
+// analyze refreshes the statistics of the named tables, of all without names.
+func (d *definition) analyze(names []sql.MaintenanceTable) error {
+	tables := d.ddl.Catalog.Tables()
+	if len(names) > 0 {
+		tables = nil
+		for i := range names {
+			t, err := d.ddl.LookupTable(names[i].Name)
+			if err != nil {
+				return err
+			}
+			tables = append(tables, t)
+		}
+	}
+	for _, t := range tables {
+		stats, err := d.r.collect(t, d.w.txn.View())
+		if err != nil {
+			return err
+		}
+		if err := d.w.txn.SetStats(t.ID, stats); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// collect reads a table's rows under a view, which it releases, on the session's workers.
+func (r *running) collect(t *catalog.Table, view *storage.View) (*catalog.Stats, error) {
+	defer view.Release()
+	type morsel struct {
+		store catalog.StoreID
+		group int
+	}
+	var morsels []morsel
+	for _, store := range t.Stores {
+		groups, err := view.Groups(store)
+		if err != nil {
+			return nil, err
+		}
+		for g := range groups {
+			morsels = append(morsels, morsel{store, g})
+		}
+	}
+	cols := make([]int, len(t.Columns))
+	for i := range cols {
+		cols[i] = i
+	}
+	workers := max(min(r.s.threads(), len(morsels)), 1)
+	collectors := make([]*catalog.Collector, workers)
+	errs := make([]error, workers)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for w := range workers {
+		collectors[w] = catalog.NewCollector(t.Columns, uint64(w))
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			b := &vector.Batch{}
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(morsels) || errs[w] != nil {
+					return
+				}
+				errs[w] = r.collectGroup(view, t, morsels[i].store, morsels[i].group, cols, b, collectors[w])
+			}
+		}()
+	}
+	wg.Wait()
+	for w := range workers {
+		if errs[w] != nil {
+			return nil, errs[w]
+		}
+		if w > 0 {
+			collectors[0].Merge(collectors[w])
+		}
+	}
+	return collectors[0].Stats(), nil
+}
+
+func (r *running) collectGroup(view *storage.View, t *catalog.Table, store catalog.StoreID, group int, cols []int, b *vector.Batch, c *catalog.Collector) (err error) {
+	cursor, err := view.ScanGroup(t, store, group, cols, storage.ScanOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := cursor.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	for {
+		if err := r.ctx.Err(); err != nil {
+			return canceled(r.ctx)
+		}
+		more, err := cursor.Next(b)
+		if err != nil || !more {
+			return err
+		}
+		c.Add(b)
+	}
+}

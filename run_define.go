@@ -1,0 +1,245 @@
+package weft
+
+import (
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/sql"
+)
+
+// define runs statements that change or describe the catalog.
+func (r *running) define() (*Rows, error) {
+	w := r.s.beginWork()
+	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn), IDs: r.s.db.engine}}
+	rows, err := d.run()
+	if err = w.end(r.ctx, err); err != nil {
+		return nil, err
+	}
+	r.s.notices(d.ddl.Notices)
+	if d.viewsChanged {
+		if w.own {
+			err = r.s.db.populateChanged(r.ctx, r.s.on(setAsyncPopulate))
+		} else {
+			r.s.viewDDL = true
+		}
+	}
+	return rows, err
+}
+
+// definition is a catalog statement in its transaction.
+type definition struct {
+	r            *running
+	w            *work
+	ddl          *planner.DDL
+	viewsChanged bool
+}
+
+func (d *definition) run() (*Rows, error) {
+	switch n := d.r.stmt.(type) {
+	case *sql.CreateTable:
+		t, err := d.ddl.CreateTable(n)
+		if err != nil || t == nil {
+			return done("CREATE TABLE"), err
+		}
+		d.viewsChanged = t.HasView
+		return done("CREATE TABLE"), d.put(t)
+	case *sql.CreateTableAs:
+		return d.createTableAs(n)
+	case *sql.AlterTable:
+		return d.alterTable(n)
+	case *sql.Drop:
+		return d.drop(n)
+	case *sql.Truncate:
+		return d.truncate(n)
+	case *sql.CreateSchema:
+		return d.createSchema(n)
+	case *sql.Analyze:
+		return done("ANALYZE"), d.analyze(n.Tables)
+	case *sql.Vacuum:
+		return done("VACUUM"), d.analyze(n.Tables)
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported yet").At(d.r.stmt.SourceSpan().Start)
+}
+
+// put adds or replaces a table in the transaction's catalog.
+func (d *definition) put(t *catalog.Table) error {
+	if err := d.w.txn.SetCatalog(d.w.txn.Catalog().WithTable(t)); err != nil {
+		return err
+	}
+	d.ddl.Catalog = d.w.txn.Catalog()
+	return nil
+}
+
+func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
+	plan, err := planner.Build(n.Query, d.ddl.Input)
+	if err != nil {
+		return nil, err
+	}
+	t, err := d.ddl.CreateTableAs(n, plan)
+	if err != nil || t == nil {
+		return done("CREATE TABLE AS"), err
+	}
+	d.viewsChanged = t.HasView
+	if err := d.put(t); err != nil || n.NoData {
+		return done("CREATE TABLE AS"), err
+	}
+	insert := &sql.Insert{Span: n.Span, Table: sql.ObjectName{Schema: t.Schema, Name: t.Name}, Query: n.Query}
+	in := d.ddl.Input
+	in.Catalog = d.w.txn.Catalog()
+	if plan, err = planner.Build(insert, in); err != nil {
+		return nil, err
+	}
+	inner := *d.r
+	inner.stmt = insert
+	rows, err := inner.write(plan, d.w)
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{done: true, affected: rows.affected, tag: "SELECT " + itoa(rows.affected)}, nil
+}
+
+func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
+	var failed error
+	hasRows := func(t *catalog.Table) bool {
+		some, err := d.anyRow("SELECT 1 FROM " + qualified(t) + " LIMIT 1")
+		if err != nil {
+			failed = err
+		}
+		return some
+	}
+	if old := d.ddl.FindTable(n.Name); old != nil {
+		if err := d.lock(old); err != nil {
+			return nil, err
+		}
+	}
+	change, err := d.ddl.AlterTable(n, hasRows)
+	if err == nil {
+		err = failed
+	}
+	if err != nil || change.Table == nil {
+		return done("ALTER TABLE"), err
+	}
+	t := change.Table
+	for _, id := range change.NotNull {
+		c := t.Columns[t.ColumnByID(id)]
+		old := d.ddl.Catalog.Table(t.ID)
+		name := old.Columns[old.ColumnByID(id)].Name
+		some, err := d.anyRow("SELECT 1 FROM " + qualified(old) + " WHERE " + ident(name) + " IS NULL LIMIT 1")
+		if err != nil {
+			return nil, err
+		}
+		if some {
+			return nil, sqlerr.New(sqlerr.NotNullViolation, "column %q of relation %q contains null values", c.Name, t.Name).WithTable(t.Name).WithColumn(c.Name)
+		}
+	}
+	d.viewsChanged = change.ViewChanged || t.HasView
+	return done("ALTER TABLE"), d.put(t)
+}
+
+// anyRow reports whether a query yields a row, as the statement's transaction sees it.
+func (d *definition) anyRow(query string) (bool, error) {
+	stmt, err := sql.ParseOne(query)
+	if err != nil {
+		return false, err
+	}
+	plan, err := planner.Build(stmt, d.ddl.Input)
+	if err != nil {
+		return false, err
+	}
+	inner := *d.r
+	inner.stmt, inner.args = stmt, nil
+	rows, err := inner.write(plan, d.w)
+	if err != nil {
+		return false, err
+	}
+	return rows.Next(), nil
+}
+
+func ident(name string) string { return sql.Format(sql.Ident{Name: name}) }
+
+func qualified(t *catalog.Table) string { return ident(t.Schema) + "." + ident(t.Name) }
+
+func (d *definition) drop(n *sql.Drop) (*Rows, error) {
+	switch n.Kind {
+	case sql.TableObject:
+	case sql.SchemaObject:
+		return d.dropSchema(n)
+	default:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "DROP of this kind of object is not supported yet").At(n.Start)
+	}
+	for _, name := range n.Names {
+		t := d.ddl.FindTable(name)
+		if t == nil {
+			if n.IfExists {
+				d.ddl.Notices = append(d.ddl.Notices, `table "`+name.Name+`" does not exist, skipping`)
+				continue
+			}
+			return nil, sqlerr.New(sqlerr.UndefinedTable, "table %q does not exist", name.Name).At(name.Start)
+		}
+		if err := d.lock(t); err != nil {
+			return nil, err
+		}
+		if err := d.w.txn.SetCatalog(d.w.txn.Catalog().WithoutTable(t.ID)); err != nil {
+			return nil, err
+		}
+		d.ddl.Catalog = d.w.txn.Catalog()
+		d.viewsChanged = d.viewsChanged || t.HasView
+	}
+	return done("DROP TABLE"), nil
+}
+
+func (d *definition) truncate(n *sql.Truncate) (*Rows, error) {
+	for _, name := range n.Tables {
+		t, err := d.ddl.LookupTable(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.lock(t); err != nil {
+			return nil, err
+		}
+		if err := d.put(d.ddl.Truncated(t)); err != nil {
+			return nil, err
+		}
+		d.viewsChanged = d.viewsChanged || t.HasView
+	}
+	return done("TRUNCATE TABLE"), nil
+}
+
+func (d *definition) createSchema(n *sql.CreateSchema) (*Rows, error) {
+	current := d.w.txn.Catalog()
+	if current.HasSchema(n.Name.Name) {
+		if n.IfNotExists {
+			d.ddl.Notices = append(d.ddl.Notices, `schema "`+n.Name.Name+`" already exists, skipping`)
+			return done("CREATE SCHEMA"), nil
+		}
+		return nil, sqlerr.New(sqlerr.DuplicateObject, "schema %q already exists", n.Name.Name).At(n.Name.Start)
+	}
+	return done("CREATE SCHEMA"), d.w.txn.SetCatalog(current.WithSchema(n.Name.Name, true))
+}
+
+func (d *definition) dropSchema(n *sql.Drop) (*Rows, error) {
+	for _, name := range n.Names {
+		current := d.w.txn.Catalog()
+		if !current.HasSchema(name.Name) {
+			if n.IfExists {
+				d.ddl.Notices = append(d.ddl.Notices, `schema "`+name.Name+`" does not exist, skipping`)
+				continue
+			}
+			return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", name.Name).At(name.Start)
+		}
+		for _, t := range current.Tables() {
+			if t.Schema == name.Name {
+				if !n.Cascade {
+					return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", name.Name).
+						At(name.Start).WithDetail("table %s depends on schema %s", qualified(t), name.Name).
+						WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+				}
+				current = current.WithoutTable(t.ID)
+			}
+		}
+		if err := d.w.txn.SetCatalog(current.WithSchema(name.Name, false)); err != nil {
+			return nil, err
+		}
+	}
+	return done("DROP SCHEMA"), nil
+}

@@ -1,0 +1,158 @@
+package weft
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/exec"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/vector"
+)
+
+// explainOptions reads EXPLAIN's option list.
+func explainOptions(list []sql.Option) (planner.ExplainOptions, error) {
+	o := planner.ExplainOptions{Costs: true, Timing: true}
+	summary, timing := "", ""
+	for i := range list {
+		opt := &list[i]
+		value := "on"
+		if opt.HasValue {
+			value = strings.ToLower(opt.Value)
+		}
+		if opt.Name == "format" {
+			switch value {
+			case "json":
+				o.JSON = true
+			case "text":
+			default:
+				return o, sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized value for EXPLAIN option \"format\": %q", opt.Value).At(opt.Start).WithHint("Formats: text, json.")
+			}
+			continue
+		}
+		text, err := boolean(value)
+		if err != nil {
+			return o, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name).At(opt.Start)
+		}
+		on := text == "on"
+		switch opt.Name {
+		case "analyze":
+			o.Analyze = on
+		case "verbose":
+			o.Verbose = on
+		case "costs":
+			o.Costs = on
+		case "timing":
+			timing = text
+		case "summary":
+			summary = text
+		case "buffers", "wal", "settings":
+		default:
+			return o, sqlerr.New(sqlerr.SyntaxError, "unrecognized EXPLAIN option %q", opt.Name).At(opt.Start)
+		}
+	}
+	o.Summary = o.Analyze
+	if summary != "" {
+		o.Summary = summary == "on"
+	}
+	if timing != "" {
+		if timing == "on" && !o.Analyze {
+			return o, sqlerr.New(sqlerr.InvalidParameterValue, "EXPLAIN option TIMING requires ANALYZE")
+		}
+		o.Timing = timing == "on"
+	}
+	return o, nil
+}
+
+// explain plans a statement and, with ANALYZE, runs it.
+func (r *running) explain(n *sql.Explain) (*Rows, error) {
+	o, err := explainOptions(n.Options)
+	if err != nil {
+		return nil, err
+	}
+	w := r.s.beginWork()
+	lines, err := r.explainIn(n, o, w)
+	if err := w.end(r.ctx, err); err != nil {
+		return nil, err
+	}
+	rows := &Rows{done: true, tag: "EXPLAIN", columns: []Column{{"QUERY PLAN", catalog.Type{ID: catalog.Text}}}}
+	b := &vector.Batch{N: len(lines), Vecs: []*vector.Vector{vector.New(vector.Bytes, len(lines))}}
+	if o.JSON { // one value, as PostgreSQL returns it
+		lines, b.N = []string{strings.Join(lines, "\n")}, 1
+	}
+	for _, line := range lines {
+		b.Vecs[0].AppendString(line)
+	}
+	rows.kept = splitBatch(b)
+	return rows, nil
+}
+
+// splitBatch cuts a batch of one text column into batches of the usual size.
+func splitBatch(b *vector.Batch) []*vector.Batch {
+	var out []*vector.Batch
+	for from := 0; from < b.N; from += vector.BatchCap {
+		n := min(b.N-from, vector.BatchCap)
+		part := vector.New(vector.Bytes, n)
+		for i := range n {
+			part.AppendBytes(b.Vecs[0].BytesAt(from + i))
+		}
+		out = append(out, &vector.Batch{N: n, Vecs: []*vector.Vector{part}})
+	}
+	return out
+}
+
+func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) ([]string, error) {
+	stmt := n.Stmt
+	switch inner := stmt.(type) {
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete:
+	case *sql.CreateTableAs:
+		stmt = inner.Query
+	default:
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN of this statement is not supported").At(n.Start)
+	}
+	started := time.Now()
+	plan, err := planner.Build(stmt, r.s.input(w.txn))
+	if err != nil {
+		return nil, err
+	}
+	o.PlanningNanos = time.Since(started).Nanoseconds()
+	if !o.Analyze {
+		return planner.Explain(plan, o), nil
+	}
+	env, err := r.env(plan)
+	if err != nil {
+		return nil, err
+	}
+	view := w.txn.View()
+	defer view.Release()
+	ctx, cancel := r.deadline()
+	defer cancel()
+	started = time.Now()
+	q := r.s.execQuery(plan, view, w.txn, env, r.text)
+	q.Analyze = true
+	cursor, err := exec.Start(ctx, q)
+	if err != nil {
+		return nil, contextError(ctx, err)
+	}
+	for {
+		b, err := cursor.Next()
+		if err != nil {
+			cursor.Close()
+			return nil, contextError(ctx, err)
+		}
+		if b == nil {
+			break
+		}
+	}
+	if err := cursor.Close(); err != nil {
+		return nil, contextError(ctx, err)
+	}
+	o.ExecutionNanos = time.Since(started).Nanoseconds()
+	o.Actual = cursor.Actual
+	return planner.Explain(plan, o), nil
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

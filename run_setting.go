@@ -1,0 +1,146 @@
+package weft
+
+import (
+	"strings"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/vector"
+)
+
+func (r *running) set(n *sql.Set) (*Rows, error) {
+	if n.Default {
+		return done("SET"), at(r.s.reset(n.Name), n)
+	}
+	return done("SET"), at(r.s.set(n.Name, strings.Join(n.Values, ", "), n.Local), n)
+}
+
+// at gives an error the position of a node.
+func at(err error, n sql.Node) error {
+	if e, ok := err.(*Error); ok {
+		return e.At(n.SourceSpan().Start)
+	}
+	return err
+}
+
+func (r *running) reset(n *sql.Reset) (*Rows, error) {
+	if n.Name == "" {
+		clear(r.s.values)
+		return done("RESET"), nil
+	}
+	return done("RESET"), at(r.s.reset(n.Name), n)
+}
+
+func (r *running) show(n *sql.Show) (*Rows, error) {
+	if n.Name == "" {
+		names := settingNames()
+		rows := make([][]string, len(names))
+		for i, name := range names {
+			rows[i] = []string{displayName(name), r.s.shown(name), settings[name].doc}
+		}
+		return textRows([]string{"name", "setting", "description"}, rows, "SHOW"), nil
+	}
+	st, err := lookupSetting(n.Name)
+	if err != nil {
+		return nil, at(err, n)
+	}
+	return textRows([]string{displayName(st.name)}, [][]string{{r.s.shown(st.name)}}, "SHOW"), nil
+}
+
+// shown is a setting's value as SHOW prints it.
+func (s *Session) shown(name string) string {
+	if name == setTransactionMode {
+		if s.txn == nil {
+			return s.setting(setDefaultIsolation)
+		}
+		return s.txn.IsolationName()
+	}
+	return s.setting(name)
+}
+
+// textRows is a result of text columns.
+func textRows(names []string, rows [][]string, tag string) *Rows {
+	out := &Rows{done: true, tag: tag}
+	for _, name := range names {
+		out.columns = append(out.columns, Column{name, catalog.Type{ID: catalog.Text}})
+	}
+	for from := 0; from < len(rows); from += vector.BatchCap {
+		part := rows[from:min(from+vector.BatchCap, len(rows))]
+		b := &vector.Batch{N: len(part)}
+		for c := range names {
+			v := vector.New(vector.Bytes, len(part))
+			for _, row := range part {
+				v.AppendString(row[c])
+			}
+			b.Vecs = append(b.Vecs, v)
+		}
+		out.kept = append(out.kept, b)
+	}
+	return out
+}
+
+func (r *running) prepare(n *sql.Prepare) (*Rows, error) {
+	if r.s.prepared[n.Name.Name] != nil {
+		return nil, sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement %q already exists", n.Name.Name).At(n.Name.Start)
+	}
+	for _, t := range n.Types {
+		if _, err := bindType(t); err != nil {
+			return nil, err
+		}
+	}
+	r.s.prepared[n.Name.Name] = n
+	return done("PREPARE"), nil
+}
+
+// execute runs a prepared statement with constant arguments.
+func (r *running) execute(n *sql.Execute) (*Rows, error) {
+	p := r.s.prepared[n.Name.Name]
+	if p == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "prepared statement %q does not exist", n.Name.Name).At(n.Name.Start)
+	}
+	inner := *r
+	inner.stmt, inner.text, inner.args = p.Stmt, sql.Format(p.Stmt), nil
+	for i, a := range n.Args {
+		value, err := constant(a)
+		if err != nil {
+			return nil, err
+		}
+		if i < len(p.Types) {
+			t, err := bindType(p.Types[i])
+			if err != nil {
+				return nil, err
+			}
+			if value, err = expr.Coerce(value, t, expr.AssignmentCast, a.SourceSpan().Start); err != nil {
+				return nil, err
+			}
+		}
+		k, ok := expr.FoldConstants(value, nil).(*expr.Const)
+		if !ok {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXECUTE takes constant arguments only").At(a.SourceSpan().Start)
+		}
+		inner.args = append(inner.args, argument{value: k.Value, typ: k.Typ})
+	}
+	return inner.run()
+}
+
+func (r *running) deallocate(n *sql.Deallocate) (*Rows, error) {
+	if n.Name.Name == "" {
+		clear(r.s.prepared)
+		return done("DEALLOCATE ALL"), nil
+	}
+	if r.s.prepared[n.Name.Name] == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "prepared statement %q does not exist", n.Name.Name).At(n.Name.Start)
+	}
+	delete(r.s.prepared, n.Name.Name)
+	return done("DEALLOCATE"), nil
+}
+
+func (r *running) discard(n *sql.Discard) (*Rows, error) {
+	if n.Kind == sql.DiscardAll {
+		clear(r.s.prepared)
+		clear(r.s.values)
+	}
+	return done("DISCARD"), nil
+}

@@ -1,0 +1,271 @@
+package weft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
+)
+
+// Session is a connection: it has its own settings and at most one open transaction. It belongs to
+// one goroutine at a time.
+type Session struct {
+	db     *database
+	values map[string]string // settings that differ from the database's
+	local  map[string]string // values to restore at the end of the transaction (SET LOCAL)
+	notice func(text string)
+
+	txn      *storage.Txn // explicit transaction, nil outside
+	failed   bool         // a statement of the transaction failed
+	txStart  int64        // now() of the transaction, microseconds
+	viewDDL  bool         // column views changed in the transaction
+	prepared map[string]*sql.Prepare
+	saves    []namedSavepoint
+	closed   bool
+}
+
+type namedSavepoint struct {
+	name string
+	at   storage.Savepoint
+}
+
+// Session opens a session.
+func (db *DB) Session() *Session {
+	return &Session{db: db.database, values: map[string]string{}, prepared: map[string]*sql.Prepare{}}
+}
+
+// OnNotice sets the function that receives notices, without the word NOTICE.
+func (s *Session) OnNotice(f func(text string)) { s.notice = f }
+
+func (s *Session) notices(texts []string) {
+	for _, t := range texts {
+		if s.notice != nil {
+			s.notice(t)
+		}
+	}
+}
+
+// Close ends the session; an open transaction is rolled back.
+func (s *Session) Close() error {
+	if !s.closed {
+		s.rollback()
+		s.closed = true
+	}
+	return nil
+}
+
+// InTransaction reports whether a transaction block is open, and whether it has failed.
+func (s *Session) InTransaction() (open, failed bool) { return s.txn != nil, s.failed }
+
+// Exec runs one or more statements and returns the last one's result.
+func (s *Session) Exec(ctx context.Context, query string, args ...any) (Result, error) {
+	var last Result
+	err := s.each(ctx, query, args, func(r *Rows) error {
+		for r.NextBatch() != nil {
+		}
+		err := r.Close()
+		last = r.Result()
+		return err
+	})
+	return last, err
+}
+
+// Query runs one or more statements and returns the rows of the last.
+func (s *Session) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
+	var last *Rows
+	err := s.each(ctx, query, args, func(r *Rows) error {
+		if last != nil {
+			if err := last.Close(); err != nil {
+				return err
+			}
+		}
+		last = r
+		return nil
+	})
+	if err != nil {
+		if last != nil {
+			err = errors.Join(err, last.Close())
+		}
+		return nil, err
+	}
+	if last == nil {
+		last = &Rows{done: true}
+	}
+	return last, nil
+}
+
+// each parses query and runs its statements in turn.
+func (s *Session) each(ctx context.Context, query string, args []any, use func(*Rows) error) error {
+	statements, err := sql.Parse(query)
+	if err != nil {
+		s.fail()
+		return err
+	}
+	if len(statements) > 1 && len(args) > 0 {
+		return sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
+	}
+	for _, stmt := range statements {
+		rows, err := s.Run(ctx, stmt, query, args...)
+		if err != nil {
+			return err
+		}
+		if err := use(rows); err != nil {
+			s.fail()
+			return err
+		}
+	}
+	return nil
+}
+
+// fail marks an open transaction as failed.
+func (s *Session) fail() {
+	if s.txn != nil {
+		s.failed = true
+	}
+}
+
+// Run runs one parsed statement of query. A panic becomes an XX000 error that names the statement:
+// the statement dies, session and database live.
+func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, args ...any) (rows *Rows, err error) {
+	if s.closed {
+		return nil, sqlerr.New(sqlerr.AdminShutdown, "the session is closed")
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = sqlerr.New(sqlerr.InternalError, "internal error: %v", p).
+				WithDetail("Statement: %s\n%s", statementText(stmt, query), debug.Stack())
+		}
+		if err != nil {
+			s.fail()
+			err = contextError(ctx, err)
+		}
+	}()
+	if s.failed && !endsTransaction(stmt) {
+		return nil, sqlerr.New(sqlerr.InFailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+	}
+	values, err := bindArguments(args)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{s: s, ctx: ctx, stmt: stmt, text: statementText(stmt, query), args: values, now: time.Now().UnixMicro()}
+	if s.txn == nil || s.txStart == 0 {
+		s.txStart = r.now
+	}
+	return r.run()
+}
+
+func statementText(stmt sql.Statement, query string) string {
+	span := stmt.SourceSpan()
+	if span.Start < 0 || span.End > len(query) || span.Start > span.End {
+		return query
+	}
+	return query[span.Start:span.End]
+}
+
+func endsTransaction(stmt sql.Statement) bool {
+	switch stmt.(type) {
+	case *sql.Commit, *sql.Rollback, *sql.RollbackTo:
+		return true
+	}
+	return false
+}
+
+// canceled is the error of a statement whose context ended.
+func canceled(ctx context.Context) error {
+	cause := context.Cause(ctx)
+	if errors.Is(cause, context.DeadlineExceeded) || errors.Is(cause, errStatementTimeout) {
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout: %w", cause)
+	}
+	return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request: %w", cause)
+}
+
+var errStatementTimeout = errors.New("statement timeout")
+
+// contextError makes an error that came from the context carry 57014.
+func contextError(ctx context.Context, err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return err
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return canceled(ctx)
+	}
+	return err
+}
+
+// setting returns a setting's value in the session.
+func (s *Session) setting(name string) string {
+	if v, ok := s.values[name]; ok {
+		return v
+	}
+	return s.db.setting(name)
+}
+
+func (s *Session) on(name string) bool { return s.setting(name) == "on" }
+
+func (d *database) setting(name string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if v, ok := d.global[name]; ok {
+		return v
+	}
+	switch name {
+	case setMemoryLimit:
+		return fmt.Sprint(d.options.MemoryLimitBytes)
+	case setThreads:
+		return fmt.Sprint(d.options.Threads)
+	}
+	return settings[name].initial
+}
+
+// set changes a setting of the session, or of the database for global ones.
+func (s *Session) set(name, text string, local bool) error {
+	st, err := lookupSetting(name)
+	if err != nil {
+		return err
+	}
+	if st.fixed || st.normalize == nil {
+		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed", displayName(st.name))
+	}
+	value, err := st.normalize(text)
+	if err != nil {
+		if e, ok := err.(*Error); ok && strings.HasPrefix(e.Message, "invalid value for parameter:") {
+			c := *e
+			c.Message = fmt.Sprintf("invalid value for parameter %q: %q", displayName(st.name), text)
+			return &c
+		}
+		return err
+	}
+	if st.global {
+		s.db.mu.Lock()
+		s.db.global[st.name] = value
+		s.db.mu.Unlock()
+		s.db.applyGlobal(st.name)
+		return nil
+	}
+	if local && s.txn != nil {
+		if s.local == nil {
+			s.local = map[string]string{}
+		}
+		if _, saved := s.local[st.name]; !saved {
+			s.local[st.name] = s.setting(st.name)
+		}
+	}
+	s.values[st.name] = value
+	return nil
+}
+
+func (s *Session) reset(name string) error {
+	st, err := lookupSetting(name)
+	if err != nil {
+		return err
+	}
+	delete(s.values, st.name)
+	return nil
+}

@@ -1,0 +1,72 @@
+package weft
+
+import (
+	"context"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/imcv"
+	"github.com/weftdb/weft/planner"
+)
+
+// world is what the planner may know of the database.
+type world struct{ db *database }
+
+func (w *world) Stats(id catalog.TableID) *catalog.Stats { return w.db.engine.Stats(id) }
+
+func (w *world) Rows(t *catalog.Table) float64 { return float64(w.db.engine.RowCount(t)) }
+
+func (w *world) ViewState(t *catalog.Table) planner.ViewState {
+	s := w.db.views.State(t)
+	return planner.ViewState{Groups: s.Groups, LoadedGroups: s.LoadedGroups, StaleRows: float64(s.TouchedRows)}
+}
+
+func (w *world) TableFunction(name string) ([]planner.ResultColumn, []catalog.Type, bool) {
+	f, ok := tableFunctions[name]
+	if !ok {
+		return nil, nil, false
+	}
+	return f.columns, f.args, true
+}
+
+// smallTableRows is the size below which a column view is loaded before the statement that defines
+// it returns: such a load takes less time than waiting for a background worker would.
+const smallTableRows = 65536
+
+// populateChanged brings column views in line with the committed catalog. Small tables, and all
+// tables when background loading is off, are loaded before it returns.
+func (d *database) populateChanged(ctx context.Context, background bool) error {
+	d.views.Refresh()
+	for _, t := range d.engine.Catalog().Tables() {
+		if !t.HasView {
+			continue
+		}
+		if !background || d.engine.RowCount(t) < smallTableRows {
+			if err := d.views.Populate(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d *database) viewOptions() imcv.Options {
+	return imcv.Options{
+		Enabled:      d.setting(setEnableHTAP) == "on",
+		BudgetBytes:  parseInt(d.setting(setMaxMemSize)) << 10,
+		Workers:      int(parseInt(d.setting(setFlushWorkers))),
+		FlushPages:   int(parseInt(d.setting(setFlushPages))),
+		FlushSeconds: int(parseInt(d.setting(setFlushInterval))),
+		Policy:       d.setting(setMemPolicy),
+		Logger:       d.options.Logger,
+	}
+}
+
+// applyGlobal makes a changed database setting take effect.
+func (d *database) applyGlobal(name string) {
+	switch name {
+	case setMemoryLimit:
+		d.budget.SetLimit(parseInt(d.setting(setMemoryLimit)) - d.options.CacheBytes)
+	default:
+		d.views.SetOptions(d.viewOptions())
+	}
+}
