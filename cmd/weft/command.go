@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// command runs a \ command and reports whether it succeeded.
+func (sh *shell) command(ctx context.Context, line string) bool {
+	name, arg, _ := strings.Cut(line, " ")
+	arg = strings.TrimSuffix(strings.TrimSpace(arg), ";")
+	switch strings.TrimSuffix(name, ";") {
+	case `\q`:
+		sh.quit = true
+	case `\timing`:
+		sh.toggle(&sh.timing, arg, "Timing is %s.")
+	case `\x`:
+		sh.toggle(&sh.expanded, arg, "Expanded display is %s.")
+	case `\dt`:
+		return sh.listTables(arg)
+	case `\d`, `\d+`:
+		if arg == "" {
+			return sh.listTables("")
+		}
+		return sh.describe(arg)
+	case `\i`:
+		return sh.include(ctx, arg)
+	case `\pset`:
+		option, value, _ := strings.Cut(arg, " ")
+		if option != "null" {
+			return sh.wrong(`\pset knows only: null TEXT`)
+		}
+		sh.null = strings.Trim(strings.TrimSpace(value), "'")
+		fmt.Fprintf(sh.out, "Null display is \"%s\".\n", sh.null)
+	case `\echo`:
+		fmt.Fprintln(sh.out, arg)
+	case `\?`, `\h`, `\help`:
+		fmt.Fprint(sh.out, helpText)
+	default:
+		return sh.wrong(fmt.Sprintf(`invalid command %s; try \? for help`, name))
+	}
+	return true
+}
+
+const helpText = `  \d [TABLE]       describe a table, or list tables
+  \dt [TABLE]      list tables
+  \i FILE          run the statements of a file
+  \timing [on|off] print how long statements take
+  \x [on|off]      print one column a line
+  \pset null TEXT  what NULL prints as
+  \echo TEXT       print a text
+  \q               quit
+`
+
+func (sh *shell) wrong(text string) bool {
+	fmt.Fprintln(sh.errs, text)
+	return false
+}
+
+func (sh *shell) toggle(flag *bool, arg, format string) {
+	switch strings.ToLower(arg) {
+	case "on":
+		*flag = true
+	case "off":
+		*flag = false
+	default:
+		*flag = !*flag
+	}
+	word := "off"
+	if *flag {
+		word = "on"
+	}
+	fmt.Fprintf(sh.out, format+"\n", word)
+}
+
+func (sh *shell) include(ctx context.Context, name string) bool {
+	f, err := os.Open(strings.Trim(name, "'"))
+	if err != nil {
+		return sh.wrong(err.Error())
+	}
+	defer f.Close()
+	return sh.script(ctx, f) == nil
+}
+
+func (sh *shell) listTables(pattern string) bool {
+	t := &table{title: "List of relations", names: []string{"Schema", "Name", "Type", "Owner"}, right: make([]bool, 4)}
+	for _, d := range sh.session.Catalog().Tables() {
+		if pattern == "" || matches(pattern, d.Schema, d.Name) {
+			t.rows = append(t.rows, []string{d.Schema, d.Name, "table", "weft"})
+		}
+	}
+	if len(t.rows) == 0 {
+		if pattern == "" {
+			return sh.wrong("Did not find any relations.")
+		}
+		return sh.wrong(fmt.Sprintf("Did not find any relation named \"%s\".", pattern))
+	}
+	return t.printAligned(sh.out) == nil
+}
+
+// matches compares a name with a pattern of * and ?, with or without a schema.
+func matches(pattern, schema, name string) bool {
+	if s, n, ok := strings.Cut(pattern, "."); ok {
+		return wildcard(s, schema) && wildcard(n, name)
+	}
+	return wildcard(pattern, name)
+}
+
+func wildcard(pattern, text string) bool {
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '*':
+			for j := i; j <= len(text); j++ {
+				if wildcard(pattern[i+1:], text[j:]) {
+					return true
+				}
+			}
+			return false
+		case '?':
+			if i >= len(text) {
+				return false
+			}
+		default:
+			if i >= len(text) || text[i] != pattern[i] {
+				return false
+			}
+		}
+	}
+	return len(pattern) == len(text)
+}
+
+// describe prints a table's columns, keys and column view.
+func (sh *shell) describe(pattern string) bool {
+	found := false
+	for _, d := range sh.session.Catalog().Tables() {
+		if !matches(pattern, d.Schema, d.Name) {
+			continue
+		}
+		found = true
+		t := &table{title: fmt.Sprintf("Table \"%s.%s\"", d.Schema, d.Name), names: []string{"Column", "Type", "Collation", "Nullable", "Default"}, right: make([]bool, 5), footers: []string{}}
+		var covered, distributed []string
+		for _, c := range d.Columns {
+			nullable := ""
+			if c.NotNull {
+				nullable = "not null"
+			}
+			t.rows = append(t.rows, []string{c.Name, c.Type.String(), "", nullable, c.Default})
+			if c.Covered {
+				covered = append(covered, c.Name)
+			}
+		}
+		if len(d.Indexes) > 0 {
+			t.footers = append(t.footers, "Indexes:")
+		}
+		for _, index := range d.Indexes {
+			var names []string
+			for _, id := range index.Columns {
+				names = append(names, d.Columns[d.ColumnByID(id)].Name)
+			}
+			kind := "UNIQUE CONSTRAINT"
+			if index.Primary {
+				kind = "PRIMARY KEY"
+			}
+			t.footers = append(t.footers, fmt.Sprintf("    \"%s\" %s, btree (%s)", index.Name, kind, strings.Join(names, ", ")))
+		}
+		if len(d.Checks) > 0 {
+			t.footers = append(t.footers, "Check constraints:")
+		}
+		for _, c := range d.Checks {
+			t.footers = append(t.footers, fmt.Sprintf("    \"%s\" CHECK (%s)", c.Name, c.Expr))
+		}
+		for _, id := range d.DistributeBy {
+			if i := d.ColumnByID(id); i >= 0 {
+				distributed = append(distributed, d.Columns[i].Name)
+			}
+		}
+		if len(d.Stores) > 1 {
+			t.footers = append(t.footers, "Distribute by: HASH("+strings.Join(distributed, ", ")+")")
+		}
+		if d.HasView {
+			t.footers = append(t.footers, "Column view: "+strings.Join(covered, ", "))
+		}
+		if t.printAligned(sh.out) != nil {
+			return false
+		}
+	}
+	if !found {
+		return sh.wrong(fmt.Sprintf("Did not find any relation named \"%s\".", pattern))
+	}
+	return true
+}

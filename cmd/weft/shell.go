@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/weftdb/weft"
+	"golang.org/x/term"
+)
+
+// shellCommand is `weft [DIR]`.
+type shellCommand struct {
+	Dir       string   `arg:"" optional:"" help:"Database directory, created if it does not exist; without one, or :memory:, a database in memory."`
+	Command   []string `short:"c" sep:"none" placeholder:"SQL" help:"Run SQL or a \\ command and exit; may be given several times."`
+	File      []string `short:"f" type:"existingfile" help:"Run the statements of a file and exit; may be given several times."`
+	DataNodes int      `name:"datanodes" help:"Number of data nodes of a new database."`
+	Threads   int      `help:"Workers a statement may use."`
+	KeepGoing bool     `help:"Continue after an error when input is not a terminal."`
+}
+
+// Run opens the database and runs its input.
+func (c *shellCommand) Run(ctx context.Context) error {
+	if c.DataNodes < 0 || c.Threads < 0 {
+		return errors.New("--datanodes and --threads take positive numbers")
+	}
+	db, err := weft.Open(ctx, c.Dir, weft.Options{DataNodes: c.DataNodes, Threads: c.Threads})
+	if err != nil {
+		return err
+	}
+	sh := newShell(db, os.Stdout, os.Stderr)
+	sh.keepGoing = c.KeepGoing
+	err = c.input(ctx, sh)
+	sh.session.Close()
+	if cerr := db.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func (c *shellCommand) input(ctx context.Context, sh *shell) error {
+	for _, command := range c.Command {
+		if err := sh.script(ctx, strings.NewReader(command)); err != nil || sh.quit {
+			return err
+		}
+	}
+	for _, name := range c.File {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		err = sh.script(ctx, f)
+		f.Close()
+		if err != nil || sh.quit {
+			return err
+		}
+	}
+	if len(c.Command)+len(c.File) > 0 {
+		return nil
+	}
+	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
+		sh.timing = true
+		return sh.interactive(ctx)
+	}
+	return sh.script(ctx, os.Stdin)
+}
+
+// shell runs statements and \ commands in one session and prints what they give.
+type shell struct {
+	db        *weft.DB
+	session   *weft.Session
+	out       io.Writer
+	errs      io.Writer
+	timing    bool
+	expanded  bool
+	keepGoing bool
+	quit      bool
+	null      string
+	buffer    string // input of a statement that is not complete
+}
+
+func newShell(db *weft.DB, out, errs io.Writer) *shell {
+	sh := &shell{db: db, session: db.Session(), out: out, errs: errs}
+	sh.session.OnNotice(func(text string) { fmt.Fprintf(errs, "NOTICE:  %s\n", text) })
+	return sh
+}
+
+// script runs input that is not typed at a prompt: the first error ends it, unless --keep-going.
+func (sh *shell) script(ctx context.Context, in io.Reader) error {
+	failed := false
+	lines := bufio.NewReaderSize(in, 1<<16)
+	for !sh.quit {
+		line, err := lines.ReadString('\n')
+		if err != nil && err != io.EOF {
+			return fmt.Errorf("read input: %w", err)
+		}
+		if !sh.line(ctx, strings.TrimSuffix(line, "\n")) {
+			failed = true
+			if !sh.keepGoing {
+				return errReported
+			}
+		}
+		if err == io.EOF {
+			break
+		}
+	}
+	if strings.TrimSpace(sh.buffer) != "" && !sh.quit {
+		if !sh.statement(ctx, sh.buffer) {
+			failed = true
+		}
+		sh.buffer = ""
+	}
+	if failed {
+		return errReported
+	}
+	return nil
+}
+
+// line takes a line of input and runs what it completes. It reports whether all of that succeeded.
+func (sh *shell) line(ctx context.Context, line string) bool {
+	if strings.TrimSpace(sh.buffer) == "" && strings.HasPrefix(strings.TrimSpace(line), `\`) {
+		sh.buffer = ""
+		return sh.command(ctx, strings.TrimSpace(line))
+	}
+	if sh.buffer != "" {
+		sh.buffer += "\n"
+	}
+	sh.buffer += line
+	ok := true
+	for {
+		end, complete := weft.NextStatement(sh.buffer)
+		if !complete {
+			return ok
+		}
+		text := sh.buffer[:end]
+		sh.buffer = strings.TrimLeft(sh.buffer[end:], " \t\r\n")
+		if !sh.statement(ctx, strings.TrimLeft(text, " \t\r\n")) {
+			ok = false
+			if !sh.keepGoing {
+				sh.buffer = ""
+				return false
+			}
+		}
+	}
+}
+
+// statement runs one statement's text and prints its result. Interrupts cancel it.
+func (sh *shell) statement(ctx context.Context, text string) bool {
+	if strings.Trim(text, "; \t\r\n") == "" {
+		return true
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	started := time.Now()
+	err := sh.show(ctx, text)
+	if err != nil {
+		sh.printError(err, text)
+	}
+	if sh.timing {
+		fmt.Fprintf(sh.out, "Time: %.3f ms\n", float64(time.Since(started).Microseconds())/1000)
+	}
+	return err == nil
+}
+
+func (sh *shell) show(ctx context.Context, text string) error {
+	rows, err := sh.session.Query(ctx, text)
+	if err != nil {
+		return err
+	}
+	if len(rows.Columns()) == 0 {
+		for rows.Next() {
+		}
+		err := rows.Close()
+		if tag := rows.Result().Tag; err == nil && tag != "" {
+			fmt.Fprintln(sh.out, tag)
+		}
+		return err
+	}
+	t, err := readTable(rows, sh.null)
+	if cerr := rows.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return err
+	}
+	if sh.expanded {
+		err = t.printExpanded(sh.out)
+	} else {
+		err = t.printAligned(sh.out)
+	}
+	if tag := rows.Result().Tag; err == nil && isWriteTag(tag) {
+		fmt.Fprintln(sh.out, tag)
+	}
+	return err
+}
+
+func isWriteTag(tag string) bool {
+	return strings.HasPrefix(tag, "INSERT") || strings.HasPrefix(tag, "UPDATE") || strings.HasPrefix(tag, "DELETE")
+}
+
+// printError prints an error the way psql does, with the line and a caret at the position.
+func (sh *shell) printError(err error, text string) {
+	var e *weft.Error
+	if !errors.As(err, &e) {
+		fmt.Fprintf(sh.errs, "ERROR:  %v\n", err)
+		return
+	}
+	fmt.Fprintf(sh.errs, "ERROR:  %s\n", e.Message)
+	if e.Position > 0 && e.Position <= len(text)+1 {
+		before := text[:e.Position-1]
+		number := strings.Count(before, "\n") + 1
+		start := strings.LastIndexByte(before, '\n') + 1
+		line := text[start:]
+		if i := strings.IndexByte(line, '\n'); i >= 0 {
+			line = line[:i]
+		}
+		prefix := fmt.Sprintf("LINE %d: ", number)
+		fmt.Fprintf(sh.errs, "%s%s\n%s^\n", prefix, line, strings.Repeat(" ", len(prefix)+displayWidth(before[start:])))
+	}
+	if e.Detail != "" {
+		fmt.Fprintf(sh.errs, "DETAIL:  %s\n", e.Detail)
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(sh.errs, "HINT:  %s\n", e.Hint)
+	}
+}
