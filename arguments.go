@@ -53,7 +53,11 @@ func (a argument) datum(t catalog.Type, env *expr.Env) (vector.Datum, error) {
 		if err != nil {
 			return vector.Datum{}, err
 		}
-		k, ok := expr.FoldConstants(e, env).(*expr.Const)
+		folded, err := expr.FoldConstants(e, env)
+		if err != nil {
+			return vector.Datum{}, err
+		}
+		k, ok := folded.(*expr.Const)
 		if !ok {
 			return vector.Datum{}, sqlerr.New(sqlerr.DatatypeMismatch, "cannot convert argument of type %s to %s", a.typ, t)
 		}
@@ -168,7 +172,11 @@ func parseMissing(t catalog.Type, text string) (vector.Datum, error) {
 	if bound, err = expr.Coerce(bound, t, expr.ExplicitCast, 0); err != nil {
 		return vector.Datum{}, err
 	}
-	k, ok := expr.FoldConstants(bound, nil).(*expr.Const)
+	folded, err := expr.FoldConstants(bound, nil)
+	if err != nil {
+		return vector.Datum{}, err
+	}
+	k, ok := folded.(*expr.Const)
 	if !ok {
 		return vector.Datum{}, sqlerr.New(sqlerr.DataCorrupted, "stored column value %s is not constant", text)
 	}

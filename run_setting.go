@@ -116,7 +116,11 @@ func (r *running) execute(n *sql.Execute) (*Rows, error) {
 				return nil, err
 			}
 		}
-		k, ok := expr.FoldConstants(value, nil).(*expr.Const)
+		folded, err := expr.FoldConstants(value, nil)
+		if err != nil {
+			return nil, err
+		}
+		k, ok := folded.(*expr.Const)
 		if !ok {
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXECUTE takes constant arguments only").At(a.SourceSpan().Start)
 		}

@@ -21,6 +21,7 @@ type binder struct {
 	initPlans  []InitPlan
 	ctes       []*CTE
 	depth      int                // of nested queries, for the complexity limit
+	failed     error              // first error of a rule
 	known      map[Node]*relFacts // estimates made so far; nodes never change
 }
 

@@ -208,3 +208,15 @@ func renamed(names []string, alias []sql.Ident, of string) ([]string, error) {
 	}
 	return out, nil
 }
+
+// refersTo reports whether a statement reads a table of that name in some FROM clause.
+func refersTo(stmt sql.Statement, name string) bool {
+	found := false
+	sql.Inspect(stmt, func(n sql.Node) bool {
+		if t, ok := n.(*sql.TableName); ok && t.Name.Schema == "" && t.Name.Name == name {
+			found = true
+		}
+		return !found
+	})
+	return found
+}

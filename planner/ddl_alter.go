@@ -151,7 +151,11 @@ func (a *alter) missingValue(c *catalog.Column, e sql.Expr) (string, error) {
 	if bound, err = b.coerce(bound, c.Type, expr.AssignmentCast, e.SourceSpan().Start); err != nil {
 		return "", err
 	}
-	k, ok := expr.FoldConstants(bound, nil).(*expr.Const)
+	folded, err := expr.FoldConstants(bound, nil)
+	if err != nil {
+		return "", err
+	}
+	k, ok := folded.(*expr.Const)
 	if !ok {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "ADD COLUMN with a default that is not constant is not supported yet").At(e.SourceSpan().Start)
 	}

@@ -53,7 +53,7 @@ func sampleHits(n *Scan, stats *catalog.Stats) (hits, rows int, ok bool) {
 		batch.Vecs = append(batch.Vecs, v)
 	}
 	for _, e := range n.Filter {
-		if hasParam(e) || expr.Volatility(e) == expr.Volatile {
+		if hasParam(e) || expr.VolatilityOf(e) == expr.Volatile {
 			return 0, 0, false
 		}
 	}

@@ -14,7 +14,7 @@ type Node interface {
 	Kids() []Node
 	With(kids []Node) Node
 	// Estimate returns the node's estimates, which the cost pass fills in.
-	Estimate() *Estimate
+	Estimate() *Estimates
 }
 
 // RowsEst is a point estimate of a row count: it orders joins and chooses operators.
@@ -26,8 +26,8 @@ type RowsBound float64
 // Cost is in units of reading one row of a small table by rows.
 type Cost float64
 
-// Estimate is what the planner expects of a node.
-type Estimate struct {
+// Estimates are what the planner expects of a node.
+type Estimates struct {
 	Rows    RowsEst
 	Bound   RowsBound
 	Startup Cost
@@ -35,8 +35,8 @@ type Estimate struct {
 	Width   int // bytes a row
 }
 
-// Estimate makes *Estimate's holder a Node's part.
-func (e *Estimate) Estimate() *Estimate { return e }
+// Estimate makes *Estimates's holder a Node's part.
+func (e *Estimates) Estimate() *Estimates { return e }
 
 // Item computes an output column from an expression over the input's columns.
 type Item struct {
@@ -59,14 +59,14 @@ type SortKey struct {
 
 // Project computes expressions.
 type Project struct {
-	Estimate
+	Estimates
 	Input Node
 	Items []Item
 }
 
 // Filter keeps the rows for which every condition is true.
 type Filter struct {
-	Estimate
+	Estimates
 	Input Node
 	Conds []expr.Expr
 }
@@ -74,7 +74,7 @@ type Filter struct {
 // Aggregate groups its input; without Aggs it is DISTINCT. Without Groups it yields exactly one
 // row, unless Aggs is empty too.
 type Aggregate struct {
-	Estimate
+	Estimates
 	Input  Node
 	Groups []Item
 	Aggs   []AggItem
@@ -82,7 +82,7 @@ type Aggregate struct {
 
 // Sort orders its input; Limit, where not nil, keeps Limit rows after skipping Offset (top-N).
 type Sort struct {
-	Estimate
+	Estimates
 	Input         Node
 	Keys          []SortKey
 	Limit, Offset expr.Expr
@@ -90,7 +90,7 @@ type Sort struct {
 
 // Limit skips Offset rows and passes on Count; either may be nil. Neither has columns in it.
 type Limit struct {
-	Estimate
+	Estimates
 	Input         Node
 	Count, Offset expr.Expr
 }
@@ -98,14 +98,14 @@ type Limit struct {
 // Append yields the rows of all inputs; column i of Out takes column i of each input, whose types
 // are equal.
 type Append struct {
-	Estimate
+	Estimates
 	Inputs []Node
 	Out    []*expr.Col
 }
 
 // Repeat yields each row as often as its Times column (bigint) says: INTERSECT ALL and EXCEPT ALL.
 type Repeat struct {
-	Estimate
+	Estimates
 	Input Node
 	Times *expr.Col
 	Out   []*expr.Col
@@ -114,7 +114,7 @@ type Repeat struct {
 // Values yields rows of expressions without columns in them. Zero columns with one row is the
 // input of a SELECT without FROM.
 type Values struct {
-	Estimate
+	Estimates
 	Rows [][]expr.Expr
 	Out  []*expr.Col
 }
@@ -122,7 +122,7 @@ type Values struct {
 // FuncScan yields the rows of a set-returning function: generate_series, or one of the system
 // functions that the session provides.
 type FuncScan struct {
-	Estimate
+	Estimates
 	Name string
 	Args []expr.Expr // no columns in them
 	Out  []*expr.Col
@@ -140,7 +140,7 @@ type CTE struct {
 
 // CTEScan reads a CTE: column i of Out is column i of its plan.
 type CTEScan struct {
-	Estimate
+	Estimates
 	CTE   *CTE
 	Alias string
 	Out   []*expr.Col
@@ -150,7 +150,7 @@ type CTEScan struct {
 // left where a correlated subquery cannot be unnested. Kind is InnerJoin, LeftJoin, SemiJoin,
 // AntiJoin, MarkJoin or SingleJoin; On is evaluated over both sides.
 type Apply struct {
-	Estimate
+	Estimates
 	Kind         JoinKind
 	Outer, Inner Node
 	Params       []ApplyParam

@@ -8,7 +8,7 @@ import (
 // Insert writes its input, whose columns are exactly the table's, in order. It yields Returning,
 // whose expressions are over RowCols, the stored row's columns.
 type Insert struct {
-	Estimate
+	Estimates
 	Table     *catalog.Table
 	Input     Node
 	RowCols   []*expr.Col
@@ -19,7 +19,7 @@ type Insert struct {
 // Update replaces rows: its input yields the new row's columns, exactly the table's, in order, then
 // the row's reference. Returning is over RowCols, the new row's columns.
 type Update struct {
-	Estimate
+	Estimates
 	Table     *catalog.Table
 	Input     Node
 	RowCols   []*expr.Col
@@ -31,7 +31,7 @@ type Update struct {
 // Delete removes rows: the last column of its input is the row's reference. Returning is over the
 // input's columns.
 type Delete struct {
-	Estimate
+	Estimates
 	Table     *catalog.Table
 	Input     Node
 	Returning []Item

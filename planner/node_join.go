@@ -34,7 +34,7 @@ func (k JoinKind) String() string { return joinNames[k] }
 // Join combines two inputs. Before the physical choice only On is set; after it the conditions are
 // split into Keys and Residual.
 type Join struct {
-	Estimate
+	Estimates
 	Kind        JoinKind
 	Left, Right Node
 	On          []expr.Expr

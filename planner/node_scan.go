@@ -25,7 +25,7 @@ type ScanCol struct {
 
 // Scan reads a table. It yields Columns in order, then RowRef where that is not nil.
 type Scan struct {
-	Estimate
+	Estimates
 	Table   *catalog.Table
 	Alias   string
 	Columns []ScanCol

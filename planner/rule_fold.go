@@ -8,7 +8,7 @@ import (
 // A subexpression that raises an error stays, so that the error comes only if it is evaluated.
 func foldConstants(b *binder, n Node) Node {
 	return transformNodes(n, func(n Node) Node {
-		n = mapExprs(n, func(e expr.Expr) expr.Expr { return expr.FoldConstants(e, nil) })
+		n = mapExprs(n, b.fold)
 		f, ok := n.(*Filter)
 		if !ok {
 			return n
@@ -27,6 +27,16 @@ func foldConstants(b *binder, n Node) Node {
 		c.Conds = conds
 		return &c
 	})
+}
+
+// fold computes the constant parts of an expression. An error that PostgreSQL raises while planning
+// is kept for the end of planning.
+func (b *binder) fold(e expr.Expr) expr.Expr {
+	out, err := expr.FoldConstants(e, nil)
+	if err != nil && b.failed == nil {
+		b.failed = err
+	}
+	return out
 }
 
 // topN gives a Sort directly below a Limit the limit, so that it keeps only that many rows:

@@ -256,7 +256,7 @@ func constantConditions(n Node, e expr.Expr) []expr.Expr {
 		}
 		constant := true
 		for _, k := range kids[1:] {
-			constant = constant && len(columnSet(k)) == 0 && expr.Volatility(k) != expr.Volatile
+			constant = constant && len(columnSet(k)) == 0 && expr.VolatilityOf(k) != expr.Volatile
 		}
 		switch c := c.(type) {
 		case *expr.InList:

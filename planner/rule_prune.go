@@ -204,7 +204,7 @@ func mergeable(outer, inner *Project) bool {
 		case *expr.Col, *expr.Const, *expr.Param:
 			continue
 		}
-		if uses[it.Col.ID] > 1 || expr.Volatility(it.Expr) == expr.Volatile {
+		if uses[it.Col.ID] > 1 || expr.VolatilityOf(it.Expr) == expr.Volatile {
 			return false
 		}
 	}

@@ -67,7 +67,7 @@ func pushProject(n *Project, conds []expr.Expr) Node {
 	with := map[expr.ColID]expr.Expr{}
 	blocked := colSet{}
 	for _, it := range n.Items {
-		if expr.Volatility(it.Expr) == expr.Volatile {
+		if expr.VolatilityOf(it.Expr) == expr.Volatile {
 			blocked[it.Col.ID] = true
 		}
 		with[it.Col.ID] = it.Expr
@@ -95,7 +95,7 @@ func pushAggregate(n *Aggregate, conds []expr.Expr) Node {
 	var below, above []expr.Expr
 	for _, c := range conds {
 		used := columnSet(c)
-		if len(used) > 0 && used.within(groups) && expr.Volatility(c) != expr.Volatile {
+		if len(used) > 0 && used.within(groups) && expr.VolatilityOf(c) != expr.Volatile {
 			below = append(below, replaceCols(c, with))
 		} else {
 			above = append(above, c)
@@ -172,7 +172,7 @@ type spread struct {
 func (s *spread) add(conds []expr.Expr, leftOK, rightOK bool) {
 	for _, c := range conds {
 		used := columnSet(c)
-		if expr.Volatility(c) == expr.Volatile {
+		if expr.VolatilityOf(c) == expr.Volatile {
 			s.both = append(s.both, c)
 			continue
 		}
@@ -247,7 +247,7 @@ func factor(cond expr.Expr) []expr.Expr {
 		for _, other := range branches[1:] {
 			everywhere = everywhere && indexOf(other, c) >= 0
 		}
-		if everywhere && expr.Volatility(c) != expr.Volatile {
+		if everywhere && expr.VolatilityOf(c) != expr.Volatile {
 			common = append(common, c)
 		}
 	}

@@ -53,7 +53,7 @@ func (b *binder) optimize(plan *Plan) (*Plan, error) {
 	plan.Root = b.applyRules(plan.Root)
 	plan.CTEs = b.readBeforeReaders()
 	plan.ParamSlots = b.paramSlots
-	return plan, nil
+	return plan, b.failed
 }
 
 func (b *binder) applyRules(n Node) Node {

@@ -81,7 +81,7 @@ func (p *puller) pullHaving(in pulled, own, outer []expr.Expr) (pulled, bool) {
 	}
 	pass := true
 	for _, c := range own {
-		k, ok := expr.FoldConstants(replaceCols(c, in.empty), nil).(*expr.Const)
+		k, ok := p.b.fold(replaceCols(c, in.empty)).(*expr.Const)
 		if !ok {
 			return in, false
 		}
@@ -122,7 +122,7 @@ func (p *puller) pullProject(n *Project) (pulled, bool) {
 	if in.empty != nil {
 		out.empty = map[expr.ColID]expr.Expr{}
 		for _, it := range n.Items {
-			out.empty[it.Col.ID] = expr.FoldConstants(replaceCols(it.Expr, in.empty), nil)
+			out.empty[it.Col.ID] = p.b.fold(replaceCols(it.Expr, in.empty))
 		}
 	}
 	return out, true
