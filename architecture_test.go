@@ -1,0 +1,107 @@
+package weft_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const modulePath = "github.com/weftdb/weft"
+
+// layers lists what each package of the module may import of the module: a package not named in
+// the list of its folder, or a folder not listed at all, fails the test. Test files are held to the
+// same rules, apart from external test packages (package x_test).
+var layers = map[string][]string{
+	"internal": {"internal"},
+	"vector":   {"internal"},
+	"sql":      {"internal"},
+	"catalog":  {"vector", "internal"},
+	"expr":     {"vector", "catalog", "internal"},
+	"storage":  {"catalog", "vector", "internal"},
+	"join":     {"vector", "internal"},
+	"prune":    {"catalog", "expr", "vector", "internal"},
+	"imcv":     {"storage", "catalog", "expr", "vector", "internal"},
+	"planner":  {"sql", "catalog", "expr", "prune", "vector", "internal"},
+	"exec":     {"planner", "imcv", "prune", "join", "storage", "expr", "catalog", "sql", "vector", "internal"},
+	".":        {"exec", "planner", "imcv", "prune", "join", "storage", "expr", "catalog", "sql", "vector", "internal"},
+	"bench":    {"."},
+	"cmd":      {".", "bench"},
+}
+
+// TestLayers reads every Go file's imports and fails on an edge outside of the table above.
+func TestLayers(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if name == "testdata" || name != "." && strings.HasPrefix(name, ".") || isNestedModule(path) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(name) == ".go" {
+			checkImports(t, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func isNestedModule(dir string) bool {
+	if dir == "." {
+		return false
+	}
+	found, _ := filepath.Glob(filepath.Join(dir, "go.mod"))
+	return len(found) > 0
+}
+
+func layerOf(dir string) string {
+	top, _, _ := strings.Cut(filepath.ToSlash(dir), "/")
+	return top
+}
+
+func checkImports(t *testing.T, path string) {
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if strings.HasSuffix(f.Name.Name, "_test") {
+		return
+	}
+	layer := layerOf(filepath.Dir(path))
+	allowed, known := layers[layer]
+	if !known {
+		t.Errorf("%s: folder %q is not in the layer table", path, layer)
+		return
+	}
+	for _, spec := range f.Imports {
+		imported, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if strings.Contains(imported, "github.com/apache/arrow") && !strings.HasPrefix(filepath.ToSlash(path), "vector/arrow/") {
+			t.Errorf("%s: Arrow's types belong into one sub-package of vector", path)
+		}
+		if imported != modulePath && !strings.HasPrefix(imported, modulePath+"/") {
+			continue
+		}
+		target := "."
+		if imported != modulePath {
+			target = layerOf(strings.TrimPrefix(imported, modulePath+"/"))
+		}
+		if target != layer && !slices.Contains(allowed, target) {
+			t.Errorf("%s: %s must not import %s", path, layer, target)
+		}
+	}
+}
