@@ -60,7 +60,7 @@ func (l *lexer) statement(toks []token) ([]token, bool) {
 		l.next(t)
 		switch t.kind {
 		case ';':
-			t.kind, t.end = tokEOF, t.start
+			t.kind = tokEOF // keeps its end, by which errors tell it from the end of the text
 			return toks, true
 		case tokError:
 			return append(toks, token{kind: tokEOF, start: t.start, end: t.start}), false

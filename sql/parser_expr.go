@@ -49,7 +49,9 @@ func (p *parser) exprRest(left Expr, minPrec int, restricted bool) Expr {
 			p.unexpected()
 			return left
 		}
-		p.link(links)
+		if prec > precAnd { // AND and OR make flat nodes
+			p.link(links)
+		}
 		left, nonAssoc = p.infix(left, prec, restricted)
 		if p.err != nil {
 			return left
@@ -282,6 +284,10 @@ func (p *parser) predicate(left Expr) (Expr, int) {
 
 // in reads the list or subquery of IN.
 func (p *parser) in(left Expr, not bool) Expr {
+	if !p.enter() {
+		return left
+	}
+	defer p.leave()
 	p.expect('(')
 	query, first := p.parenContent()
 	if query != nil && p.kind() == ')' {
@@ -322,6 +328,10 @@ func (p *parser) like(left Expr, like LikeKind, not bool, at int) (Expr, int) {
 
 // quantified reads ANY | SOME | ALL (query or array).
 func (p *parser) quantified(left Expr, op string, at int) Expr {
+	if !p.enter() {
+		return left
+	}
+	defer p.leave()
 	q := &Quantified{Op: op, OpPos: at, Left: left}
 	q.All = p.next().kind == kwAll
 	p.expect('(')
@@ -432,7 +442,7 @@ func (p *parser) startsQuery() bool {
 // parensHoldQuery reports whether a query follows the opening parentheses at the current token.
 func (p *parser) parensHoldQuery() bool {
 	n := 0
-	for p.peek(n) == '(' {
+	for n <= maxDepth && p.peek(n) == '(' {
 		n++
 	}
 	switch p.peek(n) {
