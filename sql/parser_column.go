@@ -77,7 +77,12 @@ func (p *parser) constraintTiming(c *ColumnDef) bool {
 		return true
 	}
 	con := &c.Constraints[len(c.Constraints)-1]
+	at := p.pos
 	p.constraintAttributes(con, false)
+	if p.pos == at {
+		p.next()
+		p.unexpectedWanting("DEFERRED or IMMEDIATE")
+	}
 	con.Span = p.spanFrom(con.Start)
 	return true
 }

@@ -99,6 +99,7 @@ func TestRejected(t *testing.T) {
 		{"CREATE TABLE p PARTITION OF t FOR VALUES WITH (MODULUS 2, REMAINDER 2)", 31, "remainder for hash partition must be less than modulus"},
 		{"CREATE FUNCTION f()", 1, `this kind of object ("function") is not supported`},
 		{"CREATE OR REPLACE TABLE t (a int)", 19, `syntax error at or near "TABLE"`},
+		{"CREATE TABLE t (a int UNIQUE INITIALLY NEVER)", 40, `syntax error at or near "NEVER"`},
 		{"ALTER TABLE t", 14, "syntax error at end of input"},
 		{"ALTER TABLE t MODIFY PARTITION p COVLIEW", 34, `syntax error at or near "COVLIEW"`},
 		{"ALTER TABLE t RENAME a TO b, ADD c int", 28, `syntax error at or near ","`},
