@@ -44,12 +44,15 @@ type Call struct {
 	Pos  int // byte offset in the statement, for errors raised at run time
 }
 
-// Cast converts Arg to Typ. Implicit casts were added by the binder and are not printed.
+// Cast converts Arg to Typ. Implicit casts were added by the binder; String prints them only where
+// PostgreSQL does. Assignment casts store into a column: they refuse strings that are too long,
+// where explicit ones cut them.
 type Cast struct {
-	Arg      Expr
-	Typ      catalog.Type
-	Implicit bool
-	Pos      int
+	Arg        Expr
+	Typ        catalog.Type
+	Implicit   bool
+	Assignment bool
+	Pos        int
 }
 
 // BoolOp is AND or OR over two or more arguments, with SQL's three-valued logic.

@@ -1,6 +1,7 @@
 package decimal
 
 import (
+	"cmp"
 	"math/big"
 	"math/bits"
 )
@@ -199,7 +200,7 @@ func (d Decimal) Int128(scale int) (Int128, bool) {
 // Scales do not matter.
 func (d Decimal) Cmp(e Decimal) int {
 	if d.kind != finite || e.kind != finite {
-		return rank(d) - rank(e)
+		return cmp.Compare(rank(d), rank(e))
 	}
 	if d.neg != e.neg {
 		if d.neg {

@@ -19,7 +19,11 @@ func (d Decimal) Sqrt() (Decimal, error) {
 		return d, errNegativeSqrt
 	}
 	weight, _ := d.nbase()
-	scale := clampScale(max(minSigDigits-(weight*4/2+1), int(d.scale)))
+	return d.SqrtScale(clampScale(max(minSigDigits-(weight*4/2+1), int(d.scale)))), nil
+}
+
+// SqrtScale returns the square root of a number that is not negative, rounded to scale digits.
+func (d Decimal) SqrtScale(scale int) Decimal {
 	// floor(sqrt(m·10^(2(scale+1)-s))) has one digit too many; round it off. Sticky low bits
 	// cannot matter: a root that ends in exactly 5 there is exact.
 	shift := 2*(scale+1) - int(d.scale)
@@ -30,7 +34,7 @@ func (d Decimal) Sqrt() (Decimal, error) {
 		m = new(big.Int).Quo(m, bigPow10(-shift))
 	}
 	root := new(big.Int).Sqrt(m)
-	return fromMag(divRoundBig(root, smallBigPow10[1]), scale, false), nil
+	return fromMag(divRoundBig(root, smallBigPow10[1]), scale, false)
 }
 
 // lnWeight estimates the decimal weight of ln(d), as PostgreSQL's estimate_ln_dweight.

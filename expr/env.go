@@ -1,0 +1,35 @@
+package expr
+
+import (
+	"time"
+
+	"github.com/weftdb/weft/vector"
+)
+
+// Env is what an expression may depend on besides its columns. It does not change while a
+// statement runs. Evaluators of several workers may share one.
+type Env struct {
+	Params       []vector.Datum // value of $i at i-1, of the parameter's type's kind
+	Now          int64          // microseconds since 1970: start of the transaction
+	StatementNow int64          // start of the statement; 0 = Now
+	TimeZone     *time.Location // nil = UTC
+
+	User       string // session_user, current_user; "" = weft
+	Database   string // current_database(); "" = weft
+	SearchPath []string
+	Version    string // version(); "" = a default
+}
+
+func (e *Env) zone() *time.Location {
+	if e == nil || e.TimeZone == nil {
+		return time.UTC
+	}
+	return e.TimeZone
+}
+
+func (e *Env) now() int64 {
+	if e == nil {
+		return 0
+	}
+	return e.Now
+}

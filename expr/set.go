@@ -1,0 +1,113 @@
+package expr
+
+import (
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/decimal"
+	"github.com/weftdb/weft/vector"
+)
+
+// valueSet is the constant list of an IN, for look-ups by value.
+type valueSet struct {
+	typ     catalog.Type
+	hasNull bool
+	ints    map[int64]struct{}
+	small   []int64 // instead of ints, when few
+	strings map[string]struct{}
+	others  *vector.Vector // kinds without a hashable form: compared one by one
+	key     []byte
+}
+
+const smallSet = 8 // below this a linear search beats a map
+
+// newSet returns the list as a set, or nil when some item is not constant.
+func newSet(e *InList) *valueSet {
+	t := e.Arg.Type()
+	s := &valueSet{typ: t}
+	for _, item := range e.List {
+		c, ok := item.(*Const)
+		if !ok || c.Typ.Kind() != t.Kind() || t.ID == catalog.Numeric && c.Typ.Scale != t.Scale {
+			return nil
+		}
+		if c.Value.Null {
+			s.hasNull = true
+			continue
+		}
+		s.add(c.Value)
+	}
+	if len(s.ints) <= smallSet {
+		for i := range s.ints {
+			s.small = append(s.small, i)
+		}
+		s.ints = nil
+	}
+	return s
+}
+
+func (s *valueSet) add(d vector.Datum) {
+	switch s.typ.Kind() {
+	case vector.Bool, vector.I8, vector.I16, vector.I32, vector.I64:
+		if s.ints == nil {
+			s.ints = map[int64]struct{}{}
+		}
+		s.ints[d.I] = struct{}{}
+	case vector.Bytes:
+		if s.strings == nil {
+			s.strings = map[string]struct{}{}
+		}
+		s.strings[string(s.normal([]byte(d.S)))] = struct{}{}
+	default:
+		if s.others == nil {
+			s.others = vector.New(s.typ.Kind(), 4)
+		}
+		vector.AppendDatum(s.others, d)
+	}
+}
+
+// normal maps equal strings to equal bytes.
+func (s *valueSet) normal(b []byte) []byte {
+	switch s.typ.ID {
+	case catalog.Char:
+		return trimBlankBytes(b)
+	case catalog.Numeric:
+		s.key = decimal.AppendSortKey(s.key[:0], decimal.FromBytes(b))
+		return s.key
+	}
+	return b
+}
+
+// contains looks up row i of a flat or constant vector; it is not NULL.
+func (s *valueSet) contains(v *vector.Vector, i int) bool {
+	var x int64
+	switch v.Kind {
+	case vector.Bool:
+		x = int64(vector.Of[uint8](v)[i])
+	case vector.I8:
+		x = int64(vector.Of[int8](v)[i])
+	case vector.I16:
+		x = int64(vector.Of[int16](v)[i])
+	case vector.I32:
+		x = int64(vector.Of[int32](v)[i])
+	case vector.I64:
+		x = vector.Of[int64](v)[i]
+	case vector.Bytes:
+		_, ok := s.strings[vector.StringOf(s.normal(v.BytesAt(i)))]
+		return ok
+	default:
+		for j := 0; s.others != nil && j < s.others.Len; j++ {
+			if vector.CompareRows(v, i, s.others, j) == 0 {
+				return true
+			}
+		}
+		return false
+	}
+	if s.ints != nil {
+		_, ok := s.ints[x]
+		return ok
+	}
+	for _, y := range s.small {
+		if x == y {
+			return true
+		}
+	}
+	return false
+}
