@@ -54,7 +54,7 @@ func Hash(dst []uint64, v *Vector, n int, sel Sel, combine bool) {
 	case Const:
 		h := uint64(hashNull)
 		if !v.IsNull(0) {
-			h = hashRow(v, 0)
+			h = hashValue(v, 0)
 		}
 		fillHash(dst, h, n, sel, combine)
 		return
@@ -158,7 +158,7 @@ func hashWide(dst []uint64, v *Vector, n int, sel Sel, combine bool) {
 		}
 		h := uint64(hashNull)
 		if v.Valid == nil || v.Valid.Get(i) {
-			h = hashRow(v, i)
+			h = hashValue(v, i)
 		}
 		if combine {
 			h = combineHash(dst[i], h)
@@ -167,16 +167,16 @@ func hashWide(dst []uint64, v *Vector, n int, sel Sel, combine bool) {
 	}
 }
 
-// HashDatum is the hash that Hash gives a single value.
+// HashRow is the hash that Hash gives row i of a vector of any form.
 func HashRow(v *Vector, i int) uint64 {
 	if v.IsNull(i) {
 		return hashNull
 	}
 	v, i = resolveRow(v, i)
-	return hashRow(v, i)
+	return hashValue(v, i)
 }
 
-func hashRow(v *Vector, i int) uint64 {
+func hashValue(v *Vector, i int) uint64 {
 	switch v.Kind {
 	case Bool:
 		return HashInt64(int64(Of[uint8](v)[i]))
@@ -214,7 +214,7 @@ func hashDict(dst []uint64, v *Vector, n int, sel Sel, combine bool) {
 	small := v.Dict.Len <= min(len(table), count)
 	if small {
 		for c := range v.Dict.Len {
-			table[c] = hashRow(v.Dict, c)
+			table[c] = hashValue(v.Dict, c)
 		}
 	}
 	for k := range count {
@@ -227,7 +227,7 @@ func hashDict(dst []uint64, v *Vector, n int, sel Sel, combine bool) {
 			if small {
 				h = table[codes[i]&255]
 			} else {
-				h = hashRow(v.Dict, int(codes[i]))
+				h = hashValue(v.Dict, int(codes[i]))
 			}
 		}
 		if combine {
