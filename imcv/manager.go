@@ -1,0 +1,242 @@
+package imcv
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/storage"
+)
+
+// Options say how column views are kept.
+type Options struct {
+	Enabled     bool  // enable_htap
+	BudgetBytes int64 // htap_max_mem_size
+	Workers     int   // htap_flush_workers: groups built at a time
+	// FlushPages is the number of changed pages (64 row ids) after which a group is rebuilt, and
+	// FlushSeconds the time after which a changed one is rebuilt in any case.
+	FlushPages   int
+	FlushSeconds int
+	// Policy is htap_memctl_policy. Units over budget are not loaded under any of them; their
+	// groups are read by rows.
+	Policy string
+	Logger *slog.Logger // nil = silent
+}
+
+// Manager keeps the column views of a database. All methods may be called concurrently, except
+// Start and Stop.
+type Manager struct {
+	engine  *storage.Engine
+	version atomic.Uint64
+	bytes   atomic.Int64 // memory of all groups that are in use
+
+	mu      sync.RWMutex // guards options and tables
+	options Options
+	tables  map[catalog.TableID]*tableView
+
+	building sync.Mutex // one round of building at a time decides what to build
+	wake     chan struct{}
+	stop     context.CancelFunc
+	done     chan struct{}
+}
+
+// tableView is a table's column view under one definition.
+type tableView struct {
+	table  *catalog.Table
+	stores map[catalog.StoreID]*storeView
+}
+
+// storeView is the part of a table's view on one data node.
+type storeView struct {
+	mu    sync.RWMutex // guards slots
+	slots []*slot
+	// built remembers when a group was last built, in seconds of the manager's clock.
+	builtAt []int64
+}
+
+// NewManager returns a manager without views; Refresh finds those the catalog defines.
+func NewManager(engine *storage.Engine, o Options) *Manager {
+	return &Manager{engine: engine, options: o, tables: map[catalog.TableID]*tableView{}, wake: make(chan struct{}, 1)}
+}
+
+// SetOptions changes the options; they hold from the next round of building.
+func (m *Manager) SetOptions(o Options) {
+	m.mu.Lock()
+	m.options = o
+	m.mu.Unlock()
+	m.nudge()
+}
+
+func (m *Manager) currentOptions() Options {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.options
+}
+
+// Version changes whenever plans made before may have become poor: a group was loaded for the
+// first time, or a view was defined or dropped.
+func (m *Manager) Version() uint64 { return m.version.Load() }
+
+// Refresh brings the views in line with the committed catalog: units of dropped and redefined
+// tables are let go, new views get their places, and background loading is woken.
+func (m *Manager) Refresh() {
+	m.mu.Lock()
+	if m.options.Enabled {
+		m.refreshLocked(m.engine.Catalog())
+	}
+	m.mu.Unlock()
+	m.nudge()
+}
+
+func (m *Manager) refreshLocked(c *catalog.Snapshot) {
+	for id, v := range m.tables {
+		if t := c.Table(id); t == nil || !t.HasView || t.Epoch != v.table.Epoch || !sameStores(t, v.table) {
+			v.drop()
+			delete(m.tables, id)
+			m.version.Add(1)
+		} else {
+			v.table = t // renamed, or other changes that do not concern units
+		}
+	}
+	for _, t := range c.Tables() {
+		if t.HasView && m.tables[t.ID] == nil {
+			v := &tableView{table: t, stores: map[catalog.StoreID]*storeView{}}
+			for _, s := range t.Stores {
+				v.stores[s] = &storeView{}
+			}
+			m.tables[t.ID] = v
+			m.version.Add(1)
+		}
+	}
+}
+
+func sameStores(a, b *catalog.Table) bool {
+	if len(a.Stores) != len(b.Stores) {
+		return false
+	}
+	for i := range a.Stores {
+		if a.Stores[i] != b.Stores[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// drop lets all units of the view go.
+func (v *tableView) drop() {
+	for _, s := range v.stores {
+		s.mu.Lock()
+		slots := s.slots
+		s.slots, s.builtAt = nil, nil
+		s.mu.Unlock()
+		for _, sl := range slots {
+			sl.publish(nil)
+		}
+	}
+}
+
+// drop frees a group that nobody uses any more.
+func (m *Manager) drop(g *group) {
+	m.engine.UnregisterVersion(g.journal)
+	m.bytes.Add(-g.bytes)
+}
+
+func (m *Manager) view(id catalog.TableID) *tableView {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.tables[id]
+}
+
+func (m *Manager) slot(id catalog.TableID, store catalog.StoreID, number int) *slot {
+	v := m.view(id)
+	if v == nil {
+		return nil
+	}
+	s := v.stores[store]
+	if s == nil {
+		return nil
+	}
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if number >= len(s.slots) {
+		return nil
+	}
+	return s.slots[number]
+}
+
+// grow makes room for n groups.
+func (s *storeView) grow(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for len(s.slots) < n {
+		s.slots = append(s.slots, &slot{})
+		s.builtAt = append(s.builtAt, 0)
+	}
+}
+
+// State is what planning needs to know of a table's view.
+type State struct {
+	Groups       int // row groups that hold rows
+	LoadedGroups int
+	TouchedRows  int // rows of loaded groups that are read from the row store
+}
+
+// State returns the state of a table's view.
+func (m *Manager) State(t *catalog.Table) State {
+	var out State
+	for _, info := range m.Info(t) {
+		out.Groups += info.Groups
+		out.LoadedGroups += info.LoadedGroups
+		out.TouchedRows += info.TouchedRows
+	}
+	return out
+}
+
+// Info describes a table's view on one data node.
+type Info struct {
+	Groups        int // row groups that hold rows
+	LoadedGroups  int
+	TouchedRows   int
+	UnitsInMemory int // covered columns and the hidden row-id unit, of all loaded groups
+	MemoryBytes   int64
+	UnitsOnDisk   int
+	DiskBytes     int64
+}
+
+// Info returns a table's view node by node.
+func (m *Manager) Info(t *catalog.Table) []Info {
+	out := make([]Info, len(t.Stores))
+	v := m.view(t.ID)
+	current := m.engine.View()
+	defer current.Release()
+	for node, store := range t.Stores {
+		info := &out[node]
+		groups, err := current.Groups(store)
+		if err != nil {
+			continue // the view is of no use then, and the statement will see the error itself
+		}
+		info.Groups = groups
+		if v == nil || v.stores[store] == nil {
+			continue
+		}
+		s := v.stores[store]
+		s.mu.RLock()
+		slots := s.slots
+		s.mu.RUnlock()
+		for _, sl := range slots {
+			if g := sl.newest(); g != nil {
+				info.LoadedGroups++
+				info.TouchedRows += g.journal.TouchedCount()
+				info.UnitsInMemory += len(g.units) + 1
+				info.MemoryBytes += g.bytes
+			}
+		}
+		info.LoadedGroups = min(info.LoadedGroups, info.Groups)
+	}
+	return out
+}
+
+// MemoryBytes returns the memory that units take, including versions that only old readers use.
+func (m *Manager) MemoryBytes() int64 { return m.bytes.Load() }
