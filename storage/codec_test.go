@@ -122,7 +122,7 @@ func checkColumns(t *testing.T, what string, tbl *catalog.Table, cols []*columnB
 func newColumnBufs(tbl *catalog.Table) []*columnBuf {
 	cols := make([]*columnBuf, len(tbl.Columns))
 	for c := range cols {
-		cols[c] = newColumnBuf(tbl.Columns[c].Type.Kind())
+		cols[c] = newColumnBuf(tbl.Columns[c].Type.Kind(), vector.BatchCap)
 	}
 	return cols
 }

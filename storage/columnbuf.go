@@ -13,20 +13,21 @@ import (
 type columnBuf struct {
 	kind    vector.Kind
 	width   int
-	data    []byte  // fixed width: room for a whole batch, 8-byte aligned
+	data    []byte  // fixed width: room for all rows, 8-byte aligned
 	offsets []int32 // variable length: one more than rows
 	heap    []byte
 	valid   vector.Bitmap // all set but for NULLs
 	nulls   bool          // some bit of valid is clear
 }
 
-func newColumnBuf(kind vector.Kind) *columnBuf {
-	c := &columnBuf{kind: kind, width: kind.Width(), valid: vector.NewBitmap(vector.BatchCap)}
+// newColumnBuf makes a column with room for a number of rows.
+func newColumnBuf(kind vector.Kind, rows int) *columnBuf {
+	c := &columnBuf{kind: kind, width: kind.Width(), valid: vector.NewBitmap(rows)}
 	if c.width > 0 {
-		words := make([]uint64, (vector.BatchCap*c.width+7)/8)
+		words := make([]uint64, (rows*c.width+7)/8)
 		c.data = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)
 	} else {
-		c.offsets = make([]int32, 1, vector.BatchCap+1)
+		c.offsets = make([]int32, 1, rows+1)
 	}
 	c.nulls = true
 	c.reset()
@@ -65,35 +66,47 @@ func (c *columnBuf) setNull(row int) {
 	c.valid.Clear(row)
 }
 
-// putConst appends n rows of one value behind the first `at`.
-func (c *columnBuf) putConst(at, n int, d vector.Datum) {
-	if c.width == 0 {
+// putConst appends n rows of the value of a constant vector behind the first `at`.
+func (c *columnBuf) putConst(at, n int, one *vector.Vector) {
+	switch c.width {
+	case 0:
 		for range n {
-			c.heap = append(c.heap, d.S...)
+			c.heap = append(c.heap, one.BytesAt(0)...)
 			c.offsets = append(c.offsets, int32(len(c.heap)))
 		}
-	} else {
-		one := vector.ConstOf(d)
-		for i := range n {
-			switch c.width {
-			case 1:
-				elems[uint8](c)[at+i] = vector.Of[uint8](one)[0]
-			case 2:
-				elems[uint16](c)[at+i] = vector.Of[uint16](one)[0]
-			case 4:
-				elems[uint32](c)[at+i] = vector.Of[uint32](one)[0]
-			case 8:
-				elems[uint64](c)[at+i] = vector.Of[uint64](one)[0]
-			case 16:
-				elems[vector.Int128](c)[at+i] = vector.Of[vector.Int128](one)[0]
-			}
-		}
+	case 1:
+		fill(elems[uint8](c)[at:at+n], one)
+	case 2:
+		fill(elems[uint16](c)[at:at+n], one)
+	case 4:
+		fill(elems[uint32](c)[at:at+n], one)
+	case 8:
+		fill(elems[uint64](c)[at:at+n], one)
+	case 16:
+		fill(elems[vector.Int128](c)[at:at+n], one)
 	}
-	if d.Null {
+	if one.IsNull(0) {
 		for i := range n {
 			c.setNull(at + i)
 		}
 	}
+}
+
+func fill[T vector.Elem](dst []T, one *vector.Vector) {
+	x := vector.Of[T](one)[0]
+	for i := range dst {
+		dst[i] = x
+	}
+}
+
+// putNull appends a NULL behind the first `at` rows.
+func (c *columnBuf) putNull(at int) {
+	if c.width == 0 {
+		c.offsets = append(c.offsets, int32(len(c.heap)))
+	} else {
+		clear(c.data[at*c.width : (at+1)*c.width])
+	}
+	c.setNull(at)
 }
 
 func elems[T vector.Elem](c *columnBuf) []T {

@@ -88,6 +88,9 @@ func appendGroupBounds(low, high []byte, store catalog.StoreID, group int) (l, h
 	return appendPageKey(low, store, first, 0), appendPageKey(high, store, first|1023, pageSlot+1)
 }
 
+// indexPrefixLen is the number of bytes in front of an index entry's columns.
+const indexPrefixLen = 5
+
 func appendIndexPrefix(dst []byte, index catalog.IndexID) []byte {
 	return append(dst, kindIndex, byte(index>>24), byte(index>>16), byte(index>>8), byte(index))
 }

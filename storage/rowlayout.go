@@ -79,7 +79,7 @@ func (l *rowLayout) column(id catalog.ColumnID) int {
 	return -1
 }
 
-func rowVersion(row []byte) uint32 { return binary.LittleEndian.Uint32(row) >> 8 }
+func schemaVersionOf(row []byte) uint32 { return binary.LittleEndian.Uint32(row) >> 8 }
 
 // check verifies that every offset of a row stays inside it, so that decoding needs no checks.
 func (l *rowLayout) check(row []byte) error {
@@ -124,8 +124,9 @@ func (l *rowLayout) check(row []byte) error {
 type tableLayout struct {
 	tbl     *catalog.Table
 	current *readLayout
-	// missing[i] is the value of tbl.Columns[i] in rows written before the column existed.
-	missing []vector.Datum
+	// missing[i] is the value of tbl.Columns[i], as a constant, in rows written before the column
+	// existed.
+	missing []*vector.Vector
 
 	mu    sync.RWMutex
 	older map[uint32]*readLayout // guarded by mu
@@ -144,17 +145,18 @@ func newTableLayout(tbl *catalog.Table, parse func(catalog.Type, string) (vector
 	if tbl.SchemaVersion > maxVersion {
 		return nil, sqlerr.New(sqlerr.ProgramLimitExceeded, "table %q was altered too often", tbl.Name)
 	}
-	l := &tableLayout{tbl: tbl, missing: make([]vector.Datum, len(tbl.Columns)), older: map[uint32]*readLayout{}}
+	l := &tableLayout{tbl: tbl, missing: make([]*vector.Vector, len(tbl.Columns)), older: map[uint32]*readLayout{}}
 	for i := range tbl.Columns {
 		c := &tbl.Columns[i]
-		l.missing[i] = vector.NullDatum(c.Type.Kind())
+		missing := vector.NullDatum(c.Type.Kind())
 		if c.Missing != "" {
 			d, err := parse(c.Type, c.Missing)
 			if err != nil {
 				return nil, err
 			}
-			l.missing[i] = d
+			missing = d
 		}
+		l.missing[i] = vector.ConstOf(missing)
 	}
 	l.current = newReadLayout(tbl, tbl.SchemaVersion)
 	return l, nil
@@ -200,7 +202,7 @@ func (l *tableLayout) ofRow(row []byte) (*readLayout, error) {
 	if len(row) < rowHeader {
 		return nil, errBadRow
 	}
-	version := rowVersion(row)
+	version := schemaVersionOf(row)
 	if version > l.current.row.version {
 		return nil, errBadRow
 	}

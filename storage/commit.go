@@ -1,0 +1,395 @@
+package storage
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+)
+
+// pendingCommit is a commit on its way: what it writes is encoded before the commit mutex is taken.
+type pendingCommit struct {
+	t       *Txn
+	batch   *pebble.Batch
+	groups  []touchedGroup
+	loaded  []groupID // groups of stores that a bulk load filled: nobody has seen them yet
+	counts  []countChange
+	dropped keySpaces // of tables that the transaction drops or empties
+	rows    uint64
+	merged  *catalog.Snapshot // the catalog after the commit, nil = unchanged
+}
+
+// touchedGroup lists the positions of a group that a commit changes.
+type touchedGroup struct {
+	state     *groupState
+	positions []uint16
+	// marked are the versions whose bits were set before the commit mutex was taken.
+	marked *[]*GroupVersion
+}
+
+// countChange is the change of a store's number of live rows.
+type countChange struct {
+	store *storeState
+	delta int64
+}
+
+// Commit makes the writes visible and waits until they are durable. The transaction has ended in
+// any case; after an error nothing of it is visible, except that with an I/O error (58030) while
+// waiting for the log it may be found committed when the database is opened again.
+func (t *Txn) Commit(ctx context.Context) error {
+	if err := t.checkActive(); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		t.Rollback()
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling commit: %w", context.Cause(ctx))
+	}
+	if !t.overlay.anything && t.next == nil && len(t.stats) == 0 && len(t.loads) == 0 {
+		t.e.metrics.emptyCommits.Add(1)
+		t.end()
+		return nil
+	}
+	number, batch, err := t.apply()
+	if err != nil {
+		t.Rollback()
+		return err
+	}
+	// Locks go before the sync: whoever reads or overwrites these rows now comes later in the log,
+	// and is not durable before this commit is.
+	t.end()
+	t.e.dropStale()
+	p := pendingSync{batch, number}
+	if t.opts.NoSyncWait && t.e.wal {
+		t.e.syncLater(p)
+		return nil
+	}
+	return t.e.syncNow(p)
+}
+
+// apply makes the commit visible.
+func (t *Txn) apply() (number uint64, batch *pebble.Batch, err error) {
+	p := &pendingCommit{t: t, batch: t.e.db.NewBatch()}
+	if err = p.prepare(); err == nil {
+		p.mark()
+		number, err = t.e.publish(p)
+	}
+	if err != nil {
+		_ = p.batch.Close()
+		return 0, nil, err
+	}
+	return number, p.batch, nil
+}
+
+// prepare encodes the transaction's writes.
+func (p *pendingCommit) prepare() error {
+	t := p.t
+	spaces := t.committedSpaces()
+	if err := p.dropSpaces(); err != nil {
+		return ioError("encode commit", err)
+	}
+	o := t.overlay
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for id, s := range o.stores {
+		if spaces != nil && !spaces.stores[id] {
+			continue
+		}
+		if err := p.addStore(o, s); err != nil {
+			return ioError("encode commit", err)
+		}
+	}
+	for id, ix := range o.indexes {
+		if spaces != nil && !spaces.indexes[id] {
+			continue
+		}
+		if err := p.addIndex(o, ix); err != nil {
+			return ioError("encode commit", err)
+		}
+	}
+	for _, s := range t.stats {
+		text, err := catalog.EncodeStats(s.stats)
+		if err != nil {
+			return err
+		}
+		if err := p.batch.Set(tableKey(kindStats, uint32(s.id)), text, nil); err != nil {
+			return ioError("encode commit", err)
+		}
+	}
+	return p.addLoads(spaces)
+}
+
+// spaceSet is a set of key spaces.
+type spaceSet struct {
+	stores  map[catalog.StoreID]bool
+	indexes map[catalog.IndexID]bool
+}
+
+// committedSpaces returns the key spaces that exist after the commit, nil = all that were written:
+// without a change of the catalog the transaction's table locks have kept them alive.
+func (t *Txn) committedSpaces() *spaceSet {
+	if t.next == nil {
+		return nil
+	}
+	set := &spaceSet{map[catalog.StoreID]bool{}, map[catalog.IndexID]bool{}}
+	for _, tbl := range t.next.Tables() {
+		k := spacesOf(tbl)
+		for _, s := range k.Stores {
+			set.stores[s] = true
+		}
+		for _, i := range k.Indexes {
+			set.indexes[i] = true
+		}
+	}
+	return set
+}
+
+// dropSpaces removes the key spaces that the transaction's catalog gives up.
+func (p *pendingCommit) dropSpaces() error {
+	if p.t.next == nil {
+		return nil
+	}
+	for _, c := range catalog.Diff(p.t.base, p.t.next) {
+		gone := spacesOf(c.Old).without(spacesOf(c.New))
+		p.dropped.Stores = append(p.dropped.Stores, gone.Stores...)
+		p.dropped.Indexes = append(p.dropped.Indexes, gone.Indexes...)
+	}
+	return p.dropped.removeFrom(p.batch)
+}
+
+// addStore encodes the rows written in one store.
+func (p *pendingCommit) addStore(o *overlay, s *overlayStore) error {
+	numbers := make([]int, 0, len(s.groups))
+	for n := range s.groups {
+		numbers = append(numbers, n)
+	}
+	sort.Ints(numbers)
+	delta := int64(0)
+	var key []byte
+	for _, n := range numbers {
+		g := s.groups[n]
+		touched := touchedGroup{positions: make([]uint16, 0, len(g.pos))}
+		for i, pos := range g.pos {
+			if g.head[i] < 0 {
+				continue
+			}
+			last := &o.rows[g.head[i]]
+			first := last
+			for first.prev >= 0 {
+				first = &o.rows[first.prev]
+			}
+			if first.inserted && last.row == nil {
+				continue // came and went
+			}
+			switch {
+			case first.inserted:
+				delta++
+			case last.row == nil:
+				delta--
+			}
+			key = appendRowKey(key[:0], s.id, uint64(n)<<16|uint64(pos))
+			// A deleted row becomes an empty override, never a deletion of the key, which would
+			// bring the row of a packed page back.
+			if err := p.batch.Set(key, last.row, nil); err != nil {
+				return err
+			}
+			touched.positions = append(touched.positions, pos)
+		}
+		if len(touched.positions) > 0 {
+			touched.state = p.t.e.journal.get(groupID{s.id, n})
+			p.groups = append(p.groups, touched)
+			p.rows += uint64(len(touched.positions))
+		}
+	}
+	if delta != 0 {
+		p.count(p.t.e.stores.get(s.id), delta)
+	}
+	return nil
+}
+
+func (p *pendingCommit) count(s *storeState, delta int64) {
+	for i := range p.counts {
+		if p.counts[i].store == s {
+			p.counts[i].delta += delta
+			return
+		}
+	}
+	p.counts = append(p.counts, countChange{s, delta})
+}
+
+// addIndex encodes the changed entries of one index.
+func (p *pendingCommit) addIndex(o *overlay, ix *overlayIndex) error {
+	var err error
+	var value [8]byte
+	ix.list.scan(nil, func(key []byte, head int32) bool {
+		if head < 0 {
+			return true
+		}
+		v := &o.keys[head]
+		switch {
+		case v.deleted:
+			err = p.batch.Delete(key, nil)
+		case v.suffixed:
+			err = p.batch.Set(key, nil, nil)
+		default:
+			err = p.batch.Set(key, appendRef(value[:0], v.ref), nil)
+		}
+		return err == nil
+	})
+	return err
+}
+
+// mark sets the bits of the changed rows in the versions registered now. Setting them early is
+// harmless: a bit only says that the row is to be read from the row store.
+func (p *pendingCommit) mark() {
+	for i := range p.groups {
+		g := &p.groups[i]
+		g.marked = g.state.versions.Load()
+		g.touch()
+	}
+}
+
+// touch sets the bits in the versions of g.marked.
+func (g *touchedGroup) touch() {
+	if g.marked == nil {
+		return
+	}
+	for _, v := range *g.marked {
+		v.touch(g.positions)
+	}
+}
+
+// publish gives the commit its number and makes it visible.
+func (e *Engine) publish(p *pendingCommit) (number uint64, err error) {
+	e.commitMu.Lock()
+	defer e.commitMu.Unlock()
+	if err := e.failed(); err != nil {
+		return 0, err
+	}
+	old := e.published.Load()
+	next := &committedState{commit: old.commit + 1, catalog: old.catalog}
+	if p.t.next != nil {
+		if p.merged, err = catalog.Merge(old.catalog, p.t.base, p.t.next); err != nil {
+			return 0, err
+		}
+		next.catalog = p.merged
+	}
+	if err := e.number(p, old, next); err != nil {
+		return 0, ioError("encode commit", err)
+	}
+	// Everything readers of the new state rely on is in place before it becomes visible.
+	for i := range p.groups {
+		g := &p.groups[i]
+		if registered := g.state.versions.Load(); registered != g.marked {
+			g.marked = registered
+			g.touch()
+		}
+		e.journal.record(g.state, g.positions, next.commit)
+	}
+	e.sequence.Add(1)
+	err = e.applyBatch(p.batch)
+	if err == nil {
+		for _, c := range p.counts {
+			c.store.rows.Add(c.delta)
+		}
+		e.published.Store(next)
+	}
+	e.sequence.Add(1)
+	if err != nil {
+		return 0, err
+	}
+	e.afterPublish(p, old, next)
+	return next.commit, nil
+}
+
+// number adds what depends on the commit number and on the commits before.
+func (e *Engine) number(p *pendingCommit, old, next *committedState) error {
+	stamp := appendU64(nil, next.commit)
+	if err := p.batch.Set(metaKey(metaCommit), stamp, nil); err != nil {
+		return err
+	}
+	for i := range p.groups {
+		id := p.groups[i].state.id
+		if err := p.batch.Set(groupKey(id.store, id.group), stamp, nil); err != nil {
+			return err
+		}
+	}
+	for _, id := range p.loaded {
+		if err := p.batch.Set(groupKey(id.store, id.group), stamp, nil); err != nil {
+			return err
+		}
+	}
+	for _, c := range p.counts {
+		rows := uint64(c.store.rows.Load() + c.delta)
+		if err := p.batch.Set(counterKey(c.store.id, counterRows), appendU64(nil, rows), nil); err != nil {
+			return err
+		}
+	}
+	if p.merged != nil {
+		return writeCatalog(p.batch, old.catalog, p.merged)
+	}
+	return nil
+}
+
+// applyBatch hands a batch to Pebble without waiting for the log's sync. Pebble panics when it
+// cannot write its log; that stops the engine, not the process.
+func (e *Engine) applyBatch(b *pebble.Batch) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = e.fail("write log", fmt.Errorf("%v", r))
+		}
+	}()
+	if e.wal {
+		err = e.db.ApplyNoSyncWait(b, pebble.Sync)
+	} else {
+		err = e.db.Apply(b, pebble.NoSync)
+	}
+	if err == nil {
+		return e.failed() // Logger.Fatalf may have been called meanwhile
+	}
+	return e.fail("write log", err)
+}
+
+// afterPublish brings what is kept in memory up to the new state. The commit mutex is held.
+func (e *Engine) afterPublish(p *pendingCommit, old, next *committedState) {
+	e.metrics.commits.Add(1)
+	e.metrics.commitRows.Add(p.rows)
+	for _, s := range p.t.stats {
+		e.stats.Store(s.id, s.stats)
+	}
+	if p.merged == nil {
+		return
+	}
+	raise(&e.nextTable, uint32(p.merged.NextTable))
+	raise(&e.nextStore, uint32(p.merged.NextStore))
+	raise(&e.nextIndex, uint32(p.merged.NextIndex))
+	for _, c := range catalog.Diff(old.catalog, p.merged) {
+		if c.Old == nil {
+			continue
+		}
+		if c.New == nil {
+			e.stats.Delete(c.Old.ID)
+		}
+		if c.New == nil || c.New.Epoch != c.Old.Epoch {
+			e.journal.void(c.Old.Stores, next.commit)
+		}
+	}
+	e.journal.void(p.dropped.Stores, next.commit)
+	for _, s := range p.dropped.Stores {
+		e.journal.dropStore(s)
+		e.stores.drop(s)
+	}
+}
+
+// raise makes x at least to.
+func raise(x *atomic.Uint32, to uint32) {
+	for old := x.Load(); old < to; old = x.Load() {
+		if x.CompareAndSwap(old, to) {
+			return
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package storage
+
+import (
+	"strings"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/vector"
+)
+
+func errNoColumn(tbl *catalog.Table, id catalog.ColumnID) error {
+	return sqlerr.New(sqlerr.InternalError, "table has no such column: table=%s column=%d", tbl.Name, id)
+}
+
+func errNoIndex(tbl *catalog.Table, index *catalog.Index) error {
+	return sqlerr.New(sqlerr.InternalError, "table has no such index: table=%s index=%s", tbl.Name, index.Name)
+}
+
+func errTableChanged(tbl *catalog.Table) error {
+	return sqlerr.New(sqlerr.SerializationFailure,
+		"could not serialize access due to concurrent change of table %q", tbl.Name).WithTable(tbl.Name)
+}
+
+// errDuplicate is the violation of a unique index by a key.
+func (e *Engine) errDuplicate(tbl *catalog.Table, ix *indexCodec, key []vector.Datum) error {
+	e.metrics.uniqueConflicts.Add(1)
+	names, values := make([]string, len(ix.cols)), make([]string, len(ix.cols))
+	for i, c := range ix.cols {
+		names[i] = tbl.Columns[c].Name
+		values[i] = e.FormatValue(tbl.Columns[c].Type, key[i])
+	}
+	return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint %q", ix.index.Name).
+		WithDetail("Key (%s)=(%s) already exists.", strings.Join(names, ", "), strings.Join(values, ", ")).
+		WithConstraint(ix.index.Name).WithTable(tbl.Name)
+}
+
+// errNotNull is a NULL in column c of row i of vecs, one vector per column of the table.
+func (e *Engine) errNotNull(tbl *catalog.Table, c int, vecs []*vector.Vector, i int) error {
+	values := make([]string, len(tbl.Columns))
+	for n := range tbl.Columns {
+		values[n] = "null"
+		if d := vector.DatumAt(vecs[n], i); !d.Null {
+			values[n] = e.FormatValue(tbl.Columns[n].Type, d)
+		}
+	}
+	return sqlerr.New(sqlerr.NotNullViolation, "null value in column %q of relation %q violates not-null constraint",
+		tbl.Columns[c].Name, tbl.Name).
+		WithDetail("Failing row contains (%s).", strings.Join(values, ", ")).
+		WithColumn(tbl.Columns[c].Name).WithTable(tbl.Name)
+}
+
+// checkNotNull finds the first row of vecs that has a NULL where none may be.
+func (e *Engine) checkNotNull(t *tableCodec, vecs []*vector.Vector, n int) error {
+	row, col := n, -1
+	for _, c := range t.notNull {
+		v := vecs[c]
+		if v.Valid == nil {
+			continue
+		}
+		for i := range row {
+			if v.IsNull(i) {
+				row, col = i, c
+				break
+			}
+		}
+	}
+	if col < 0 {
+		return nil
+	}
+	return e.errNotNull(t.tbl, col, vecs, row)
+}

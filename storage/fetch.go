@@ -1,0 +1,139 @@
+package storage
+
+import (
+	"math/bits"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/vector"
+)
+
+// Fetcher reads rows by reference, with one seek for each page they lie on. It belongs to one
+// goroutine.
+type Fetcher struct {
+	pageReader
+	rows   int // most rows of a call
+	ownBuf []overlayRow
+}
+
+// NewFetcher prepares fetching the columns at positions cols of tbl.Columns. The fetcher retains
+// the view until it is closed.
+func (v *View) NewFetcher(tbl *catalog.Table, cols []int) (*Fetcher, error) {
+	return v.newFetcher(tbl, cols, vector.BatchCap)
+}
+
+// newFetcher makes a fetcher for up to a number of rows at a time.
+func (v *View) newFetcher(tbl *catalog.Table, cols []int, rows int) (*Fetcher, error) {
+	f := &Fetcher{rows: rows}
+	f.stopEarly = true
+	if err := f.init(v, tbl, cols, rows, false); err != nil {
+		return nil, err
+	}
+	v.Retain()
+	return f, nil
+}
+
+// Fetch makes row i of b the version of row ids[i] that the view sees. ids ascend strictly; there
+// are at most vector.BatchCap. Rows that do not exist are NULL in every column and set in the
+// returned bitmap, which is nil when all exist. The memory is the fetcher's own and valid until its
+// next call.
+func (f *Fetcher) Fetch(store catalog.StoreID, ids []uint64, b *vector.Batch) (missing vector.Bitmap, err error) {
+	if len(ids) > f.rows {
+		return nil, sqlerr.New(sqlerr.InternalError, "fetch of more rows than a batch holds: rows=%d", len(ids))
+	}
+	if f.it == nil || f.store != store {
+		f.store = store
+		f.low, f.high = storeBounds(kindRow, uint32(store))
+		if err := f.bound(); err != nil {
+			return nil, err
+		}
+	}
+	f.begin()
+	for at := 0; at < len(ids); {
+		page, want := ids[at]>>6, uint64(0)
+		n := 0
+		for ; at+n < len(ids) && ids[at+n]>>6 == page; n++ {
+			want |= 1 << (ids[at+n] & 63)
+		}
+		if bits.OnesCount64(want) != n || at > 0 && ids[at] <= ids[at-1] {
+			return nil, sqlerr.New(sqlerr.InternalError, "fetch of row ids that do not ascend: store=%d", store)
+		}
+		if missing, err = f.fetchPage(page, want, at, n, missing); err != nil {
+			return nil, err
+		}
+		at += n
+	}
+	f.finish(b, len(ids))
+	return missing, nil
+}
+
+// fetchPage puts n wanted rows of a page behind the first `at`.
+func (f *Fetcher) fetchPage(page, want uint64, at, n int, missing vector.Bitmap) (vector.Bitmap, error) {
+	f.ownBuf = f.ownBuf[:0]
+	if f.view.overlay != nil {
+		f.ownBuf = f.view.overlay.pageRows(f.ownBuf, f.store, page, f.view.cmd)
+	}
+	f.low = appendPageKey(f.low[:0], f.store, page, bits.TrailingZeros64(want))
+	f.valid, f.onPacked = f.it.SeekGE(f.low), false
+	if err := f.it.Error(); err != nil {
+		return nil, ioError("read rows", err)
+	}
+	if err := f.load(page, want, f.ownBuf); err != nil {
+		return nil, err
+	}
+	if f.live == want {
+		_, err := f.emit(at, n)
+		return missing, err
+	}
+	if missing == nil {
+		missing = vector.NewBitmap(f.rows)
+	}
+	all := f.live
+	for want != 0 {
+		// The rows up to the next missing one, then that one.
+		gap := want &^ all
+		f.live = all & want
+		if gap != 0 {
+			f.live &= gap&-gap - 1
+		}
+		want &^= f.live
+		k, err := f.emit(at, n)
+		if err != nil {
+			return nil, err
+		}
+		at += k
+		if gap != 0 {
+			want &^= gap & -gap
+			for _, b := range f.bufs {
+				b.putNull(at)
+			}
+			missing.Set(at)
+			at++
+		}
+	}
+	return missing, nil
+}
+
+// Close frees the fetcher.
+func (f *Fetcher) Close() error {
+	err := f.close()
+	if f.view != nil {
+		f.view.Release()
+		f.view = nil
+	}
+	return err
+}
+
+// Fetch is NewFetcher, one Fetch and Close, for callers that fetch once. The rows are copied into
+// fresh memory of the caller's batch.
+func (v *View) Fetch(tbl *catalog.Table, store catalog.StoreID, ids []uint64, cols []int, b *vector.Batch) (vector.Bitmap, error) {
+	f, err := v.newFetcher(tbl, cols, len(ids))
+	if err != nil {
+		return nil, err
+	}
+	missing, err := f.Fetch(store, ids, b) // the buffers live on: nobody else has them
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return missing, err
+}

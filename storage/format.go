@@ -1,0 +1,159 @@
+package storage
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/weftdb/weft/internal/sqlerr"
+)
+
+// Versions of what is on disk. A database written by a later version is refused; an earlier one is
+// migrated when it is opened. docs/format.md describes them.
+const (
+	formatVersion    = 1 // directory and key kinds
+	rowCodecVersion  = 1 // rows and packed pages
+	keyCodecVersion  = 1 // memcomparable keys
+	unitFilesVersion = 1 // column unit files
+	// pebbleVersion pins the format of the store underneath, so that opening a database with a
+	// newer library does not change it in passing.
+	pebbleVersion = pebble.FormatTableFormatV6
+)
+
+const formatFile = "FORMAT"
+
+// formatInfo is the content of DIR/FORMAT.
+type formatInfo struct {
+	Format int `json:"format"`
+	Rows   int `json:"rows"`
+	Keys   int `json:"keys"`
+	Units  int `json:"units"`
+	Pebble int `json:"pebble"`
+	// ID names the database for ever, copies included; Incarnation tells copies with a history of
+	// their own apart: it is raised when a copy is opened as a database in its own right.
+	ID          string `json:"id"`
+	Incarnation uint64 `json:"incarnation"`
+	Created     string `json:"created"`
+}
+
+func newFormatInfo() formatInfo {
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return formatInfo{Format: formatVersion, Rows: rowCodecVersion, Keys: keyCodecVersion, Units: unitFilesVersion,
+		Pebble: int(pebbleVersion), ID: hex.EncodeToString(id[:]), Incarnation: 1,
+		Created: time.Now().UTC().Format(time.RFC3339)}
+}
+
+// check refuses versions that this program does not know.
+func (f *formatInfo) check(dir string) error {
+	for _, v := range []struct {
+		what        string
+		have, known int
+	}{
+		{"format", f.Format, formatVersion},
+		{"row codec", f.Rows, rowCodecVersion},
+		{"key codec", f.Keys, keyCodecVersion},
+		{"column unit", f.Units, unitFilesVersion},
+		{"store", f.Pebble, int(pebbleVersion)},
+	} {
+		if v.have > v.known {
+			return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState,
+				"database was written by a newer version of weft: %s version %d, this program knows up to %d: dir=%s",
+				v.what, v.have, v.known, dir).WithHint("Open it with a newer version of weft.")
+		}
+		if v.have < 1 {
+			return sqlerr.New(sqlerr.DataCorrupted, "malformed FORMAT file: no %s version: dir=%s", v.what, dir)
+		}
+	}
+	if id, err := hex.DecodeString(f.ID); err != nil || len(id) != 16 {
+		return sqlerr.New(sqlerr.DataCorrupted, "malformed FORMAT file: no database id: dir=%s", dir)
+	}
+	return nil
+}
+
+// loadFormat reads DIR/FORMAT, or makes it for a new database.
+func loadFormat(fs vfs.FS, dir string, rowsDir string) (formatInfo, error) {
+	name := fs.PathJoin(dir, formatFile)
+	b, err := readFile(fs, name)
+	if err == nil {
+		var f formatInfo
+		if err := json.Unmarshal(b, &f); err != nil {
+			return f, sqlerr.New(sqlerr.DataCorrupted, "malformed FORMAT file: %w: dir=%s", err, dir)
+		}
+		return f, f.check(dir)
+	}
+	if !os.IsNotExist(err) {
+		return formatInfo{}, ioError("read FORMAT file", err)
+	}
+	if list, err := fs.List(rowsDir); err == nil && hasStoreFiles(list) {
+		return formatInfo{}, sqlerr.New(sqlerr.DataCorrupted, "the database's FORMAT file is missing: dir=%s", dir)
+	}
+	f := newFormatInfo()
+	return f, writeFormat(fs, dir, f)
+}
+
+func hasStoreFiles(list []string) bool {
+	for _, name := range list {
+		if len(name) > 9 && name[:9] == "MANIFEST-" {
+			return true
+		}
+	}
+	return false
+}
+
+// writeFormat replaces DIR/FORMAT atomically.
+func writeFormat(fs vfs.FS, dir string, f formatInfo) error {
+	b, err := json.MarshalIndent(f, "", "  ")
+	if err != nil {
+		return err
+	}
+	name := fs.PathJoin(dir, formatFile)
+	if err := writeFileSynced(fs, name+".new", append(b, '\n')); err != nil {
+		return ioError("write FORMAT file", err)
+	}
+	if err := fs.Rename(name+".new", name); err != nil {
+		return ioError("write FORMAT file", err)
+	}
+	return syncDir(fs, dir)
+}
+
+func readFile(fs vfs.FS, name string) ([]byte, error) {
+	f, err := fs.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+func writeFileSynced(fs vfs.FS, name string, b []byte) error {
+	f, err := fs.Create(name, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(b); err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
+
+func syncDir(fs vfs.FS, dir string) error {
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return ioError("sync directory", err)
+	}
+	err = d.Sync()
+	if cerr := d.Close(); err == nil {
+		err = cerr
+	}
+	return ioError("sync directory", err)
+}

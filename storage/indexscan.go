@@ -1,0 +1,200 @@
+package storage
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/vector"
+)
+
+// IndexRange says which part of an index to scan: entries whose first columns equal Prefix and,
+// if Low or High is set, whose next column lies between them. Low and High are in the order of the
+// values, whatever the column's direction in the index; with one of them set, NULLs in that column
+// are left out.
+type IndexRange struct {
+	Prefix            []vector.Datum
+	Low, High         *vector.Datum
+	LowOpen, HighOpen bool // the bound itself is left out
+	Reverse           bool // from the last entry to the first
+}
+
+// IndexCursor lists references in index order. It belongs to one goroutine.
+type IndexCursor struct {
+	view    *View
+	it      *pebble.Iterator
+	reverse bool
+	valid   bool
+	own     []indexEntry // the overlay's entries not passed yet, in scan order
+}
+
+// ScanIndex opens a cursor over an index. It retains the view until it is closed.
+func (v *View) ScanIndex(tbl *catalog.Table, index *catalog.Index, r IndexRange) (*IndexCursor, error) {
+	codec, err := v.snap.e.codec(tbl)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := codec.indexCodec(index)
+	if err != nil {
+		return nil, err
+	}
+	low, high, err := ix.bounds(r)
+	if err != nil {
+		return nil, err
+	}
+	c := &IndexCursor{view: v, reverse: r.Reverse}
+	if c.it, err = v.snap.db.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: high}); err != nil {
+		return nil, ioError("read index", err)
+	}
+	v.Retain()
+	if v.overlay != nil {
+		c.own = v.overlay.rangeKeys(nil, index.ID, low, high, v.cmd)
+	}
+	if r.Reverse {
+		for i, j := 0, len(c.own)-1; i < j; i, j = i+1, j-1 {
+			c.own[i], c.own[j] = c.own[j], c.own[i]
+		}
+		c.valid = c.it.Last()
+	} else {
+		c.valid = c.it.First()
+	}
+	return c, nil
+}
+
+// bounds turns a range into the keys low <= key < high.
+func (ix *indexCodec) bounds(r IndexRange) (low, high []byte, err error) {
+	n := len(r.Prefix)
+	if n > len(ix.keyCodec.cols) || n == len(ix.keyCodec.cols) && (r.Low != nil || r.High != nil) {
+		return nil, nil, sqlerr.New(sqlerr.InternalError, "index range has more values than the index has columns: index=%s", ix.index.Name)
+	}
+	prefix, _ := ix.appendDatums(appendIndexPrefix(nil, ix.index.ID), r.Prefix)
+	if r.Low == nil && r.High == nil {
+		return prefix, successor(prefix), nil
+	}
+	k := &ix.keyCodec.cols[n]
+	value := func(d *vector.Datum) []byte {
+		key := append(bytes.Clone(prefix), flagValue)
+		start := len(key)
+		key = k.appendDatum(key, *d)
+		if k.desc {
+			complement(key[start:])
+		}
+		return key
+	}
+	// All values of the column, without NULLs.
+	low, high = append(bytes.Clone(prefix), flagValue), append(bytes.Clone(prefix), flagValue+1)
+	first, last, firstOpen, lastOpen := r.Low, r.High, r.LowOpen, r.HighOpen
+	if k.desc {
+		first, last, firstOpen, lastOpen = last, first, lastOpen, firstOpen
+	}
+	if first != nil {
+		if first.Null {
+			return low, low, nil // nothing compares with NULL
+		}
+		if low = value(first); firstOpen {
+			low = successor(low)
+		}
+	}
+	if last != nil {
+		if last.Null {
+			return low, low, nil
+		}
+		if high = value(last); !lastOpen {
+			high = successor(high)
+		}
+	}
+	if bytes.Compare(low, high) > 0 {
+		high = low
+	}
+	return low, high, nil
+}
+
+// successor returns the smallest key greater than every key that starts with prefix.
+func successor(prefix []byte) []byte {
+	s := bytes.Clone(prefix)
+	for i := len(s) - 1; i >= 0; i-- {
+		if s[i]++; s[i] != 0 {
+			return s[:i+1]
+		}
+	}
+	return []byte{0xFF, 0xFF} // no key kind is that high
+}
+
+// Next fills dst and returns how many references it holds; 0 means the end.
+func (c *IndexCursor) Next(dst []RowRef) (int, error) {
+	n := 0
+	for n < len(dst) {
+		order := 0 // of the store's entry against the overlay's: −1 = the store's comes first
+		switch {
+		case !c.valid && len(c.own) == 0:
+			return n, ioError("read index", c.it.Error())
+		case !c.valid:
+			order = 1
+		case len(c.own) == 0:
+			order = -1
+		default:
+			if order = bytes.Compare(c.it.Key(), c.own[0].key); c.reverse {
+				order = -order
+			}
+		}
+		if order < 0 {
+			value, err := c.it.ValueAndErr()
+			if err != nil {
+				return 0, ioError("read index", err)
+			}
+			if dst[n], err = entryRef(c.it.Key(), value); err != nil {
+				return 0, err
+			}
+			n++
+		} else {
+			if e := &c.own[0]; !e.deleted {
+				dst[n] = e.ref
+				n++
+			}
+			c.own = c.own[1:]
+		}
+		if order <= 0 {
+			c.step()
+		}
+	}
+	return n, nil
+}
+
+func (c *IndexCursor) step() {
+	if c.reverse {
+		c.valid = c.it.Prev()
+	} else {
+		c.valid = c.it.Next()
+	}
+}
+
+// Close frees the cursor.
+func (c *IndexCursor) Close() error {
+	if c.view == nil {
+		return nil
+	}
+	err := c.it.Close()
+	c.view.Release()
+	c.view = nil
+	return ioError("read index", err)
+}
+
+// Index entries of unique keys without NULL hold the row reference in the value; others end with
+// it, so that equal keys can stand side by side.
+
+func appendRef(dst []byte, ref RowRef) []byte { return binary.BigEndian.AppendUint64(dst, uint64(ref)) }
+
+func readRef(b []byte) RowRef { return RowRef(binary.BigEndian.Uint64(b)) }
+
+func entryRef(key, value []byte) (RowRef, error) {
+	switch {
+	case len(value) == 8:
+		return readRef(value), nil
+	case len(value) == 0 && len(key) > indexPrefixLen+8:
+		return readRef(key[len(key)-8:]), nil
+	}
+	return 0, errBadKey
+}

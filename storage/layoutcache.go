@@ -1,0 +1,100 @@
+package storage
+
+import (
+	"sync"
+
+	"github.com/weftdb/weft/catalog"
+)
+
+// maxLayouts bounds the layout cache; it is emptied when it is full. Databases have fewer tables
+// in use, and an emptied cache fills again in microseconds.
+const maxLayouts = 4096
+
+// layoutCache holds the compiled form of tables. Descriptions are immutable, so their address is
+// their identity.
+type layoutCache struct {
+	mu     sync.RWMutex
+	tables map[*catalog.Table]*tableCodec // guarded by mu
+}
+
+// tableCodec is everything about a table that is worked out once: the layout of its rows and the
+// codecs of its indexes.
+type tableCodec struct {
+	*tableLayout
+	indexes []indexCodec // as tbl.Indexes
+	route   router
+	notNull []int // positions of NOT NULL columns
+}
+
+// indexCodec encodes the entries of one index.
+type indexCodec struct {
+	keyCodec
+	index *catalog.Index
+	cols  []int // positions in tbl.Columns
+}
+
+// codec returns the compiled form of a table.
+func (e *Engine) codec(tbl *catalog.Table) (*tableCodec, error) {
+	c := &e.layouts
+	c.mu.RLock()
+	t := c.tables[tbl]
+	c.mu.RUnlock()
+	if t != nil {
+		return t, nil
+	}
+	t, err := e.newTableCodec(tbl)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.tables) >= maxLayouts || c.tables == nil {
+		c.tables = map[*catalog.Table]*tableCodec{}
+	}
+	if old := c.tables[tbl]; old != nil {
+		return old, nil
+	}
+	c.tables[tbl] = t
+	return t, nil
+}
+
+func (e *Engine) newTableCodec(tbl *catalog.Table) (*tableCodec, error) {
+	layout, err := newTableLayout(tbl, e.ParseValue)
+	if err != nil {
+		return nil, err
+	}
+	t := &tableCodec{tableLayout: layout}
+	for i := range tbl.Indexes {
+		ix := indexCodec{index: &tbl.Indexes[i]}
+		types := make([]catalog.Type, len(ix.index.Columns))
+		for n, id := range ix.index.Columns {
+			at := tbl.ColumnByID(id)
+			if at < 0 {
+				return nil, errNoColumn(tbl, id)
+			}
+			ix.cols = append(ix.cols, at)
+			types[n] = tbl.Columns[at].Type
+		}
+		ix.keyCodec = *newKeyCodec(types, ix.index.Desc)
+		t.indexes = append(t.indexes, ix)
+	}
+	if t.route, err = newRouter(tbl); err != nil {
+		return nil, err
+	}
+	for i := range tbl.Columns {
+		if tbl.Columns[i].NotNull {
+			t.notNull = append(t.notNull, i)
+		}
+	}
+	return t, nil
+}
+
+// indexCodec returns the codec of one of the table's indexes.
+func (t *tableCodec) indexCodec(index *catalog.Index) (*indexCodec, error) {
+	for i := range t.indexes {
+		if t.indexes[i].index.ID == index.ID {
+			return &t.indexes[i], nil
+		}
+	}
+	return nil, errNoIndex(t.tbl, index)
+}

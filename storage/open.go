@@ -1,0 +1,168 @@
+package storage
+
+import (
+	"runtime"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/sstable"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+)
+
+// directories are the folders of a database.
+type directories struct {
+	root string
+	rows string // Pebble's files
+	temp string
+}
+
+func (o *Options) setDefaults() {
+	if o.Nodes <= 0 {
+		o.Nodes = 1
+	}
+	if o.CacheBytes <= 0 {
+		o.CacheBytes = 64 << 20
+	}
+	if o.MemTableBytes <= 0 {
+		o.MemTableBytes = 32 << 20
+	}
+}
+
+// Open opens or creates a database.
+func Open(o Options) (*Engine, error) {
+	o.setDefaults()
+	base, osFS := o.FS, o.FS == nil && !o.InMemory
+	switch {
+	case o.InMemory:
+		base, o.Dir = vfs.NewMem(), "memory"
+	case o.Dir == "":
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "no database directory given")
+	case base == nil:
+		base = vfs.Default
+	}
+	e := &Engine{FormatValue: formatPlain, ParseValue: parsePlain, opts: o, log: o.Logger, wal: !o.InMemory,
+		fs: &haltFS{FS: base}, locks: newLockManager()}
+	e.stores.stores = map[catalog.StoreID]*storeState{}
+	e.journal.groups = map[groupID]*groupState{}
+	e.dirs = directories{root: o.Dir, rows: base.PathJoin(o.Dir, "rows"), temp: base.PathJoin(o.Dir, "tmp")}
+	if err := e.open(osFS); err != nil {
+		if e.db != nil {
+			_ = e.db.Close()
+		}
+		if e.dbLock != nil {
+			_ = e.dbLock.Close()
+		}
+		if e.lock != nil {
+			_ = e.lock.release()
+		}
+		return nil, err
+	}
+	return e, nil
+}
+
+func (e *Engine) open(osFS bool) error {
+	if err := e.fs.MkdirAll(e.dirs.rows, 0o755); err != nil {
+		return ioError("create database directory", err)
+	}
+	var err error
+	if e.lock, err = lockDir(e.fs, e.dirs.root, osFS); err != nil {
+		return err
+	}
+	if e.format, err = loadFormat(e.fs, e.dirs.root, e.dirs.rows); err != nil {
+		return err
+	}
+	if err := e.fs.RemoveAll(e.dirs.temp); err != nil {
+		return ioError("sweep temporary files", err)
+	}
+	if err := e.fs.MkdirAll(e.dirs.temp, 0o755); err != nil {
+		return ioError("create directory for temporary files", err)
+	}
+	if e.dbLock, err = pebble.LockDirectory(e.dirs.rows, e.fs); err != nil {
+		return ioError("lock store", err)
+	}
+	options := e.storeOptions()
+	defer options.Cache.Unref()
+	if e.db, err = pebble.Open(e.dirs.rows, options); err != nil {
+		return ioError("open store", err)
+	}
+	if err := e.failed(); err != nil {
+		return err
+	}
+	return e.load()
+}
+
+// storeOptions configures Pebble.
+func (e *Engine) storeOptions() *pebble.Options {
+	o := &pebble.Options{
+		Cache:                       pebble.NewCache(e.opts.CacheBytes),
+		FS:                          e.fs,
+		Lock:                        e.dbLock,
+		DisableWAL:                  !e.wal,
+		FormatMajorVersion:          pebbleVersion,
+		MemTableSize:                uint64(e.opts.MemTableBytes),
+		MemTableStopWritesThreshold: 4,
+		BytesPerSync:                1 << 20,
+		WALBytesPerSync:             1 << 20,
+		L0CompactionThreshold:       2,
+		L0StopWritesThreshold:       24,
+		LBaseMaxBytes:               64 << 20,
+		FlushSplitBytes:             4 << 20,
+		MaxManifestFileSize:         64 << 20,
+		Logger:                      storeLogger{e.log, func(err error) { _ = e.fail("store", err) }},
+	}
+	o.CompactionConcurrencyRange = func() (int, int) { return 1, max(2, runtime.GOMAXPROCS(0)/2) }
+	o.EventListener = &pebble.EventListener{
+		BackgroundError: func(err error) {
+			if e.log != nil {
+				e.log.Warn("store: background work failed", "error", err)
+			}
+		},
+		WriteStallBegin: func(pebble.WriteStallBeginInfo) { e.fs.stalls.Add(1) },
+	}
+	o.TargetFileSizes[0] = 4 << 20
+	for i := range o.Levels {
+		l := &o.Levels[i]
+		// Packed pages are some kilobytes each: a block holds several, and a point read
+		// decompresses few.
+		l.BlockSize = 32 << 10
+		l.IndexBlockSize = 256 << 10
+		l.FilterPolicy = bloom.FilterPolicy(10)
+		l.Compression = func() *sstable.CompressionProfile { return sstable.FastestCompression }
+	}
+	o.EnsureDefaults()
+	return o
+}
+
+// load reads what the engine keeps in memory, and makes the catalog of a new database.
+func (e *Engine) load() error {
+	n, err := storedCommitNumber(e.db)
+	if err != nil {
+		return err
+	}
+	snap, err := loadCatalog(e.db)
+	if err != nil {
+		return err
+	}
+	if snap == nil {
+		if n, err = 1, e.createCatalog(); err != nil {
+			return err
+		}
+		snap = catalog.NewSnapshot(e.opts.Nodes)
+	}
+	e.published.Store(&committedState{commit: n, catalog: snap})
+	e.durable.done.Store(n)
+	e.journal.floor.Store(n)
+	e.nextTable.Store(uint32(snap.NextTable))
+	e.nextStore.Store(uint32(snap.NextStore))
+	e.nextIndex.Store(uint32(snap.NextIndex))
+	if err := e.loadCounters(); err != nil {
+		return err
+	}
+	if err := e.loadStats(); err != nil {
+		return err
+	}
+	return e.removeOrphans()
+}

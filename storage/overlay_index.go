@@ -1,0 +1,203 @@
+package storage
+
+import (
+	"bytes"
+	"sort"
+
+	"github.com/weftdb/weft/catalog"
+)
+
+// overlayIndex holds a transaction's changes of one index.
+type overlayIndex struct {
+	id   catalog.IndexID
+	list keyList
+}
+
+// keyVersion is one version of an index entry.
+type keyVersion struct {
+	key     []byte // with the index's prefix, as on disk
+	index   *overlayIndex
+	ref     RowRef
+	cmd     uint32
+	prev    int32
+	deleted bool
+	// suffixed tells that key ends with the row's reference: entries that are not unique.
+	suffixed bool
+}
+
+func (o *overlay) index(id catalog.IndexID) *overlayIndex {
+	ix := o.indexes[id]
+	if ix == nil {
+		ix = &overlayIndex{id: id}
+		o.indexes[id] = ix
+	}
+	return ix
+}
+
+// putKey adds a version of an index entry, whose key, ref, suffixed and deleted are given.
+// mu is held.
+func (o *overlay) putKey(id catalog.IndexID, v keyVersion, cmd uint32) {
+	ix := o.index(id)
+	head, stored := ix.list.insert(v.key, &o.arena)
+	v.key, v.index, v.cmd, v.prev = stored, ix, cmd, *head
+	o.keys = append(o.keys, v)
+	*head = int32(len(o.keys) - 1)
+	o.anything = true
+}
+
+// visibleKey returns the version of a chain that a view with command number cmd sees, −1 = none.
+func (o *overlay) visibleKey(head int32, cmd uint32) int32 {
+	for head >= 0 && o.keys[head].cmd >= cmd {
+		head = o.keys[head].prev
+	}
+	return head
+}
+
+// lookupKey returns what a view with command number cmd sees of an index entry.
+func (o *overlay) lookupKey(id catalog.IndexID, key []byte, cmd uint32) (ref RowRef, deleted, ok bool) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	ix := o.indexes[id]
+	if ix == nil {
+		return 0, false, false
+	}
+	head := ix.list.at(key)
+	if head == nil {
+		return 0, false, false
+	}
+	v := o.visibleKey(*head, cmd)
+	if v < 0 {
+		return 0, false, false
+	}
+	return o.keys[v].ref, o.keys[v].deleted, true
+}
+
+// indexEntry is an index entry as a view sees it in the overlay.
+type indexEntry struct {
+	key     []byte
+	ref     RowRef
+	deleted bool
+}
+
+// rangeKeys appends the entries with low <= key < high that a view with command number cmd sees.
+func (o *overlay) rangeKeys(dst []indexEntry, id catalog.IndexID, low, high []byte, cmd uint32) []indexEntry {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	ix := o.indexes[id]
+	if ix == nil {
+		return dst
+	}
+	ix.list.scan(low, func(key []byte, head int32) bool {
+		if bytes.Compare(key, high) >= 0 {
+			return false
+		}
+		if v := o.visibleKey(head, cmd); v >= 0 {
+			dst = append(dst, indexEntry{key, o.keys[v].ref, o.keys[v].deleted})
+		}
+		return true
+	})
+	return dst
+}
+
+// maxLeaf is the most keys a leaf of a keyList holds. Larger leaves shift more per insertion,
+// smaller ones make the list of leaves longer.
+const maxLeaf = 128
+
+// keyList is an ordered list of keys, each with the head of its chain: a tree of two levels, which
+// suits the up to some millions of keys of one transaction.
+type keyList struct {
+	leaves []*keyLeaf // none is empty
+}
+
+type keyLeaf struct {
+	keys [][]byte
+	head []int32
+}
+
+// leaf returns the number of the leaf a key belongs to.
+func (l *keyList) leaf(key []byte) int {
+	n := sort.Search(len(l.leaves), func(i int) bool { return bytes.Compare(l.leaves[i].keys[0], key) > 0 })
+	return max(n-1, 0)
+}
+
+func (f *keyLeaf) search(key []byte) (i int, found bool) {
+	i = sort.Search(len(f.keys), func(i int) bool { return bytes.Compare(f.keys[i], key) >= 0 })
+	return i, i < len(f.keys) && bytes.Equal(f.keys[i], key)
+}
+
+// at returns a key's head, nil if the key is not in the list. It is valid until the next insert.
+func (l *keyList) at(key []byte) *int32 {
+	if len(l.leaves) == 0 {
+		return nil
+	}
+	f := l.leaves[l.leaf(key)]
+	if i, found := f.search(key); found {
+		return &f.head[i]
+	}
+	return nil
+}
+
+// insert returns the key's head, −1 if the key is new, and the list's own copy of the key.
+func (l *keyList) insert(key []byte, arena *byteArena) (head *int32, stored []byte) {
+	if len(l.leaves) == 0 {
+		stored = arena.add(key)
+		l.leaves = append(l.leaves, &keyLeaf{keys: [][]byte{stored}, head: []int32{-1}})
+		return &l.leaves[0].head[0], stored
+	}
+	n := l.leaf(key)
+	f := l.leaves[n]
+	i, found := f.search(key)
+	if found {
+		return &f.head[i], f.keys[i]
+	}
+	if len(f.keys) == maxLeaf {
+		cut := maxLeaf / 2
+		if n == len(l.leaves)-1 && i == maxLeaf {
+			cut = maxLeaf // keys that arrive in order leave full leaves behind
+		}
+		right := &keyLeaf{keys: append([][]byte(nil), f.keys[cut:]...), head: append([]int32(nil), f.head[cut:]...)}
+		clear(f.keys[cut:])
+		f.keys, f.head = f.keys[:cut], f.head[:cut]
+		l.leaves = append(l.leaves, nil)
+		copy(l.leaves[n+2:], l.leaves[n+1:])
+		l.leaves[n+1] = right
+		if i >= cut {
+			f, i = right, i-cut
+		}
+	}
+	stored = arena.add(key)
+	f.keys, f.head = append(f.keys, nil), append(f.head, 0)
+	copy(f.keys[i+1:], f.keys[i:])
+	copy(f.head[i+1:], f.head[i:])
+	f.keys[i], f.head[i] = stored, -1
+	return &f.head[i], stored
+}
+
+// scan calls fn for every key from low on, in order, until it returns false.
+func (l *keyList) scan(low []byte, fn func(key []byte, head int32) bool) {
+	if len(l.leaves) == 0 {
+		return
+	}
+	for n := l.leaf(low); n < len(l.leaves); n++ {
+		f := l.leaves[n]
+		i, _ := f.search(low)
+		for ; i < len(f.keys); i++ {
+			if !fn(f.keys[i], f.head[i]) {
+				return
+			}
+		}
+	}
+}
+
+// newestKey returns an index entry's newest version whatever its command, nil = none. mu is held.
+func (o *overlay) newestKey(id catalog.IndexID, key []byte) *keyVersion {
+	ix := o.indexes[id]
+	if ix == nil {
+		return nil
+	}
+	head := ix.list.at(key)
+	if head == nil || *head < 0 {
+		return nil
+	}
+	return &o.keys[*head]
+}

@@ -1,0 +1,305 @@
+package storage
+
+import (
+	"context"
+	"math"
+	"sync"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+)
+
+// Txn is a transaction. Its writes stay in memory until Commit applies them in one batch.
+//
+// Reading through its views may happen on many goroutines; Insert, Update, Delete, LockRows and
+// LookupLatest may be called concurrently by the workers of one statement; everything else belongs
+// to one goroutine at a time. After an error of one of these, call RollbackStatement or Rollback.
+type Txn struct {
+	e     *Engine
+	opts  TxnOptions
+	owner lockOwner
+
+	overlay *overlay
+	cmd     uint32      // number of the newest command; views see commands before theirs
+	stack   []statement // running statements, innermost last
+
+	// mu guards snap and the statements' snaps, which the first of several workers to ask for a
+	// view makes.
+	mu   sync.Mutex
+	snap *snapshot // Snapshot level: that of the transaction
+
+	// base is the committed catalog that the transaction's changes started from, next the catalog
+	// with the changes; both nil when it made none.
+	base, next *catalog.Snapshot
+	stats      []tableStats
+	loads      []*freshSpaces
+	ended      bool
+}
+
+// statement is a running statement.
+type statement struct {
+	mark Savepoint
+	cmd  uint32
+	snap *snapshot // ReadCommitted: nil until the first view
+}
+
+// tableStats are statistics to store at commit.
+type tableStats struct {
+	id    catalog.TableID
+	stats *catalog.Stats
+}
+
+// Begin starts a transaction.
+func (e *Engine) Begin(o TxnOptions) *Txn {
+	t := &Txn{e: e, opts: o, overlay: newOverlay()}
+	t.owner.id = e.nextTxn.Add(1)
+	return t
+}
+
+// Engine returns the engine the transaction runs on.
+func (t *Txn) Engine() *Engine { return t.e }
+
+// ID returns a number that names the transaction among those since the database was opened.
+func (t *Txn) ID() uint64 { return t.owner.id }
+
+// BeginStatement starts a statement: it sees the writes of earlier statements only. Statements may
+// nest (functions, triggers). Writes outside any statement are statements of their own.
+func (t *Txn) BeginStatement() {
+	t.rebase()
+	t.cmd++
+	t.stack = append(t.stack, statement{mark: t.Savepoint(), cmd: t.cmd})
+}
+
+// EndStatement keeps the statement's writes.
+func (t *Txn) EndStatement() {
+	if n := len(t.stack) - 1; n >= 0 {
+		if s := t.stack[n].snap; s != nil {
+			s.release()
+		}
+		t.stack = t.stack[:n]
+	}
+}
+
+// RollbackStatement undoes the statement's writes and ends it.
+func (t *Txn) RollbackStatement() {
+	if n := len(t.stack) - 1; n >= 0 {
+		t.RollbackTo(t.stack[n].mark)
+		t.EndStatement()
+	}
+}
+
+// Savepoint is a state of a transaction to roll back to. It is a plain value.
+type Savepoint struct {
+	overlay    overlayMark
+	base, next *catalog.Snapshot
+	stats      int
+}
+
+// Savepoint returns the current state.
+func (t *Txn) Savepoint() Savepoint {
+	return Savepoint{overlay: t.overlay.mark(), base: t.base, next: t.next, stats: len(t.stats)}
+}
+
+// RollbackTo undoes everything after the savepoint, which stays valid; later ones do not. Locks
+// stay held. Views made after the savepoint must not be used any more.
+func (t *Txn) RollbackTo(s Savepoint) {
+	t.overlay.undo(s.overlay)
+	t.base, t.next, t.stats = s.base, s.next, t.stats[:s.stats]
+}
+
+// View returns the statement's view, counted once for the caller. All calls within a statement
+// return the same state. Outside any statement it sees everything written so far.
+func (t *Txn) View() *View {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	s := t.statementSnapshot()
+	v := newView(s, t.next)
+	if t.next == nil {
+		v.catalog = s.state.catalog
+	}
+	v.cmd = t.cmd + 1
+	if n := len(t.stack); n > 0 {
+		v.cmd = t.stack[n-1].cmd
+	}
+	t.overlay.mu.RLock()
+	if t.overlay.anything {
+		v.overlay = t.overlay
+	}
+	t.overlay.mu.RUnlock()
+	return v
+}
+
+// statementSnapshot returns the snapshot the running statement reads from, retained once for the
+// caller. mu is held.
+func (t *Txn) statementSnapshot() *snapshot {
+	keep := &t.snap
+	if t.opts.Isolation == ReadCommitted {
+		n := len(t.stack)
+		if n == 0 {
+			return t.e.snapshot()
+		}
+		keep = &t.stack[n-1].snap
+	}
+	if *keep == nil {
+		*keep = t.e.snapshot()
+	}
+	(*keep).refs.Add(1)
+	return *keep
+}
+
+// latest returns a view of the latest committed state and all of the transaction's writes.
+func (t *Txn) latest() *View {
+	v := newView(t.e.snapshot(), t.Catalog())
+	v.cmd, v.overlay = math.MaxUint32, t.overlay
+	return v
+}
+
+// Catalog returns the catalog as the transaction sees it: the latest committed one with its own
+// changes.
+func (t *Txn) Catalog() *catalog.Snapshot {
+	if t.next != nil {
+		return t.next
+	}
+	return t.e.Catalog()
+}
+
+// rebase brings the transaction's catalog up to what others have committed. A conflict is left for
+// the commit to report.
+func (t *Txn) rebase() {
+	if t.next == nil || t.base == t.e.Catalog() {
+		return
+	}
+	latest := t.e.Catalog()
+	if merged, err := catalog.Merge(latest, t.base, t.next); err == nil {
+		t.base, t.next = latest, merged
+	}
+}
+
+// SetCatalog replaces the transaction's catalog. next must stem from Catalog(). Tables whose rows
+// change shape (columns, indexes, stores, distribution) are locked AccessExclusive, others that
+// differ ShareUpdateExclusive. The commit merges the changed tables into the then latest catalog; a
+// table changed by another transaction meanwhile gives 40001, a name taken meanwhile 42P07. Stores
+// and indexes that no longer occur are removed with their data; new ones must have ids from
+// NewStoreID and NewIndexID.
+func (t *Txn) SetCatalog(ctx context.Context, next *catalog.Snapshot) error {
+	if err := t.checkWritable(); err != nil {
+		return err
+	}
+	base, current := t.base, t.Catalog()
+	if base == nil {
+		base = current
+	}
+	for _, c := range catalog.Diff(current, next) {
+		if c.New != nil && c.New.Temp {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "temporary tables are not stored in the database's catalog: table=%s", c.New.Name)
+		}
+		if c.Old == nil {
+			continue
+		}
+		mode := ShareUpdateExclusive
+		if c.New == nil || !sameShape(c.Old, c.New) {
+			mode = AccessExclusive
+		}
+		if err := t.LockTable(ctx, c.Old.ID, mode, Wait); err != nil {
+			return err
+		}
+		if committed := base.Table(c.Old.ID); committed != t.e.Catalog().Table(c.Old.ID) {
+			return errTableChanged(c.Old)
+		}
+	}
+	t.base, t.next = base, next
+	return nil
+}
+
+// sameShape reports whether rows written for one description are right for the other.
+func sameShape(a, b *catalog.Table) bool {
+	if a == b {
+		return true
+	}
+	if a.SchemaVersion != b.SchemaVersion || len(a.Columns) != len(b.Columns) || len(a.Indexes) != len(b.Indexes) ||
+		len(a.Stores) != len(b.Stores) || len(a.DistributeBy) != len(b.DistributeBy) || len(a.Dropped) != len(b.Dropped) {
+		return false
+	}
+	for i := range a.Columns {
+		x, y := &a.Columns[i], &b.Columns[i]
+		if x.ID != y.ID || x.Type != y.Type || x.NotNull != y.NotNull || x.AddedIn != y.AddedIn {
+			return false
+		}
+	}
+	for i := range a.Indexes {
+		if a.Indexes[i].ID != b.Indexes[i].ID || a.Indexes[i].Unique != b.Indexes[i].Unique {
+			return false
+		}
+	}
+	for i := range a.Stores {
+		if a.Stores[i] != b.Stores[i] {
+			return false
+		}
+	}
+	for i := range a.DistributeBy {
+		if a.DistributeBy[i] != b.DistributeBy[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// SetStats replaces a table's statistics at commit.
+func (t *Txn) SetStats(id catalog.TableID, s *catalog.Stats) error {
+	if err := t.checkWritable(); err != nil {
+		return err
+	}
+	t.stats = append(t.stats, tableStats{id, s})
+	return nil
+}
+
+// LockTable locks a table until the transaction ends. Insert, Update and Delete take RowExclusive
+// by themselves; readers need no lock: a view keeps tables that are dropped under it. After a wait
+// the caller looks the table up again in Catalog().
+func (t *Txn) LockTable(ctx context.Context, id catalog.TableID, mode LockMode, policy WaitPolicy) error {
+	if err := t.checkActive(); err != nil {
+		return err
+	}
+	_, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockTable, object: uint32(id)}, mode, policy)
+	return err
+}
+
+func (t *Txn) checkActive() error {
+	if t.ended {
+		return sqlerr.New(sqlerr.NoActiveTransaction, "the transaction has ended")
+	}
+	return nil
+}
+
+func (t *Txn) checkWritable() error {
+	if err := t.checkActive(); err != nil {
+		return err
+	}
+	if t.opts.ReadOnly {
+		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot write in a read-only transaction")
+	}
+	return t.e.failed()
+}
+
+// Rollback ends the transaction without effect. After Commit it does nothing.
+func (t *Txn) Rollback() {
+	if t.ended {
+		return
+	}
+	t.e.metrics.rollbacks.Add(1)
+	t.end()
+	t.discardLoads()
+}
+
+// end frees what the transaction holds.
+func (t *Txn) end() {
+	t.ended = true
+	for len(t.stack) > 0 {
+		t.EndStatement()
+	}
+	if t.snap != nil {
+		t.snap.release()
+		t.snap = nil
+	}
+	t.e.locks.releaseAll(&t.owner)
+}

@@ -1,0 +1,143 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/vector"
+)
+
+// View is one consistent state of the database: everything up to a commit number, plus the
+// transaction's own writes of earlier statements when it came from a transaction. It is counted;
+// all methods may be called concurrently.
+type View struct {
+	snap    *snapshot
+	overlay *overlay // nil = no own writes
+	cmd     uint32   // own writes of commands before this one are seen
+	catalog *catalog.Snapshot
+	refs    atomic.Int64
+}
+
+// View returns the latest committed state, counted once for the caller.
+func (e *Engine) View() *View {
+	s := e.snapshot()
+	return newView(s, s.state.catalog)
+}
+
+// newView takes over a reference to s.
+func newView(s *snapshot, c *catalog.Snapshot) *View {
+	v := &View{snap: s, catalog: c}
+	v.refs.Store(1)
+	return v
+}
+
+// Retain adds a user.
+func (v *View) Retain() { v.refs.Add(1) }
+
+// Release removes a user; the last one frees the snapshot. Cursors of the view must be closed.
+func (v *View) Release() {
+	if v.refs.Add(-1) == 0 {
+		v.snap.release()
+	}
+}
+
+// CommitNumber returns the number of the last commit the view sees.
+func (v *View) CommitNumber() uint64 { return v.snap.state.commit }
+
+// Catalog returns the catalog that belongs to the view's state.
+func (v *View) Catalog() *catalog.Snapshot { return v.catalog }
+
+// Engine returns the engine the view belongs to.
+func (v *View) Engine() *Engine { return v.snap.e }
+
+// WaitDurable waits until every commit the view sees is durable: one atomic load when they are.
+func (v *View) WaitDurable(ctx context.Context) error {
+	e := v.snap.e
+	if e.durable.done.Load() >= v.snap.state.commit {
+		return nil
+	}
+	return e.durable.wait(ctx, v.snap.state.commit, e.failed)
+}
+
+// Groups returns the number of groups that may hold rows: scan groups 0 … n−1.
+func (v *View) Groups(store catalog.StoreID) (int, error) {
+	low, high := storeBounds(kindRow, uint32(store))
+	it, err := v.snap.db.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: high})
+	if err != nil {
+		return 0, ioError("read rows", err)
+	}
+	n := 0
+	if it.Last() && len(it.Key()) == rowKeyLen {
+		page, _ := splitRowKey(it.Key())
+		n = int(page>>10) + 1
+	}
+	if err := it.Close(); err != nil {
+		return 0, ioError("read rows", err)
+	}
+	if v.overlay != nil {
+		n = max(n, v.overlay.groups(store))
+	}
+	return n, nil
+}
+
+// OverlayIDs sets the bits of the group's rows that the view's own transaction wrote and reports
+// whether there are any. Column scans must take those rows from a row scan restricted to them.
+func (v *View) OverlayIDs(store catalog.StoreID, group int, dst *GroupBits) bool {
+	if v.overlay == nil {
+		return false
+	}
+	rows := v.overlay.groupRows(nil, store, group, v.cmd)
+	for _, r := range rows {
+		dst.Set(int(r.pos))
+	}
+	return len(rows) > 0
+}
+
+// HasOverlay reports whether the view sees own writes in the store at all.
+func (v *View) HasOverlay(store catalog.StoreID) bool {
+	return v.overlay != nil && v.overlay.groups(store) > 0
+}
+
+// LookupKey finds the row with the given values of a unique index's columns. No row has a key with
+// a NULL in it.
+func (v *View) LookupKey(tbl *catalog.Table, index *catalog.Index, key []vector.Datum) (RowRef, bool, error) {
+	codec, err := v.snap.e.codec(tbl)
+	if err != nil {
+		return 0, false, err
+	}
+	ix, err := codec.indexCodec(index)
+	if err != nil {
+		return 0, false, err
+	}
+	var buf [64]byte
+	encoded, hasNull := ix.appendDatums(appendIndexPrefix(buf[:0], index.ID), key)
+	if hasNull || !index.Unique {
+		return 0, false, nil
+	}
+	if v.overlay != nil {
+		if ref, deleted, ok := v.overlay.lookupKey(index.ID, encoded, v.cmd); ok {
+			return ref, !deleted, nil
+		}
+	}
+	return getRef(v.snap.db, encoded)
+}
+
+// getRef reads the row reference of a unique index entry.
+func getRef(r pebble.Reader, key []byte) (RowRef, bool, error) {
+	value, closer, err := r.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, ioError("read index", err)
+	}
+	defer closer.Close()
+	if len(value) != 8 {
+		return 0, false, errBadKey
+	}
+	return readRef(value), true, nil
+}
