@@ -13,11 +13,12 @@ import (
 //
 // It returns nil without an error when the group holds no rows, or when the table has changed
 // meanwhile: the next round starts from its new definition.
-func (m *Manager) build(ctx context.Context, t *catalog.Table, store catalog.StoreID, number int) (g *group, err error) {
+func (m *Manager) build(ctx context.Context, t *catalog.Table, store catalog.StoreID, number int) (g *group, commit uint64, err error) {
 	journal, view, err := m.engine.RegisterVersion(store, number)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
+	commit = journal.BuiltAt
 	keep := false
 	defer func() {
 		view.Release()
@@ -27,11 +28,11 @@ func (m *Manager) build(ctx context.Context, t *catalog.Table, store catalog.Sto
 	}()
 	current := view.Catalog().Table(t.ID)
 	if current == nil || current.Epoch != t.Epoch {
-		return nil, nil
+		return nil, commit, nil
 	}
 	b, err := m.readGroup(ctx, view, current, store, number)
 	if err != nil || b.rows == 0 {
-		return nil, err
+		return nil, commit, err
 	}
 	g = &group{journal: journal, present: b.present, rows: b.rows, limit: b.limit, units: map[catalog.ColumnID]*unit{}, free: m.drop}
 	for i, c := range b.columns {
@@ -42,7 +43,7 @@ func (m *Manager) build(ctx context.Context, t *catalog.Table, store catalog.Sto
 	g.bytes += groupOverheadBytes
 	g.pins.Store(1)
 	keep = true
-	return g, nil
+	return g, commit, nil
 }
 
 // groupOverheadBytes is the presence bitmap, which the reference system calls the hidden row-id

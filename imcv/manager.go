@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/storage"
@@ -50,10 +51,32 @@ type tableView struct {
 
 // storeView is the part of a table's view on one data node.
 type storeView struct {
-	mu    sync.RWMutex // guards slots
-	slots []*slot
-	// built remembers when a group was last built, in seconds of the manager's clock.
-	builtAt []int64
+	mu       sync.RWMutex // guards slots and attempts
+	slots    []*slot
+	attempts []attempt
+}
+
+// attempt remembers the last time a group was built or found empty.
+type attempt struct {
+	seconds int64  // Unix time, 0 = never
+	commit  uint64 // commit number it was read at
+}
+
+func (s *storeView) attempt(number int) attempt {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if number >= len(s.attempts) {
+		return attempt{}
+	}
+	return s.attempts[number]
+}
+
+func (s *storeView) tried(number int, commit uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if number < len(s.attempts) {
+		s.attempts[number] = attempt{time.Now().Unix(), commit}
+	}
 }
 
 // NewManager returns a manager without views; Refresh finds those the catalog defines.
@@ -129,7 +152,7 @@ func (v *tableView) drop() {
 	for _, s := range v.stores {
 		s.mu.Lock()
 		slots := s.slots
-		s.slots, s.builtAt = nil, nil
+		s.slots, s.attempts = nil, nil
 		s.mu.Unlock()
 		for _, sl := range slots {
 			sl.publish(nil)
@@ -166,13 +189,22 @@ func (m *Manager) slot(id catalog.TableID, store catalog.StoreID, number int) *s
 	return s.slots[number]
 }
 
+func (s *storeView) slotAt(number int) *slot {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if number >= len(s.slots) { // dropped meanwhile
+		return nil
+	}
+	return s.slots[number]
+}
+
 // grow makes room for n groups.
 func (s *storeView) grow(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for len(s.slots) < n {
 		s.slots = append(s.slots, &slot{})
-		s.builtAt = append(s.builtAt, 0)
+		s.attempts = append(s.attempts, attempt{})
 	}
 }
 

@@ -117,7 +117,8 @@ func (m *Manager) due(o Options, only *catalog.Table, all bool) ([]task, error) 
 			}
 			s.grow(groups)
 			for number := range groups {
-				if t := (task{v.table, store, number, s, s.slots[number]}); m.isDue(o, t, groups, only != nil, all) {
+				t := task{v.table, store, number, s, s.slotAt(number)}
+				if t.slot != nil && m.isDue(o, t, groups, only != nil, all) {
 					tasks = append(tasks, t)
 				}
 			}
@@ -131,10 +132,16 @@ func (m *Manager) due(o Options, only *catalog.Table, all bool) ([]task, error) 
 // so that trickling inserts do not make it be built over and over.
 func (m *Manager) isDue(o Options, t task, groups int, now, all bool) bool {
 	g := t.slot.newest()
-	age := time.Now().Unix() - t.view.builtAt[t.number]
+	last := t.view.attempt(t.number)
+	age := time.Now().Unix() - last.seconds
 	if g == nil || g.journal.VoidedAt() != 0 {
-		first := t.view.builtAt[t.number] == 0
-		return now || first || t.number < groups-1 || age >= int64(o.FlushSeconds)
+		if last.seconds != 0 && g == nil {
+			changed, err := m.engine.GroupLastChange(t.store, t.number)
+			if err == nil && changed <= last.commit {
+				return false // it held no rows, and still holds none
+			}
+		}
+		return now || last.seconds == 0 || t.number < groups-1 || age >= int64(o.FlushSeconds)
 	}
 	touched := g.journal.TouchedCount()
 	if touched == 0 {
@@ -203,12 +210,8 @@ func (m *Manager) buildOne(ctx context.Context, o Options, t task) (bool, error)
 	if m.bytes.Load() >= o.BudgetBytes && old == nil {
 		return false, nil // over budget: the group is read by rows
 	}
-	g, err := m.build(ctx, t.table, t.store, t.number)
-	t.view.mu.Lock()
-	if t.number < len(t.view.builtAt) {
-		t.view.builtAt[t.number] = time.Now().Unix()
-	}
-	t.view.mu.Unlock()
+	g, commit, err := m.build(ctx, t.table, t.store, t.number)
+	t.view.tried(t.number, commit)
 	if err != nil || g == nil {
 		return false, err
 	}
@@ -222,6 +225,10 @@ func (m *Manager) buildOne(ctx context.Context, o Options, t task) (bool, error)
 		return false, nil
 	}
 	t.slot.publish(g)
+	if !m.stillWanted(t) { // redefined meanwhile: nobody will find the slot again to empty it
+		t.slot.publish(nil)
+		return false, nil
+	}
 	if old == nil {
 		m.version.Add(1)
 	}
@@ -233,4 +240,3 @@ func (m *Manager) stillWanted(t task) bool {
 	v := m.view(t.table.ID)
 	return v != nil && v.stores[t.store] == t.view && v.table.Epoch == t.table.Epoch
 }
-
