@@ -9,6 +9,7 @@
 //	NextStatement                where a statement ends in a buffer being typed
 //	Format                       tree to canonical text; parsing it yields an equal tree
 //	Inspect                      visits every node
+//	ColumnLabel                  what a result column without an alias is called
 //
 // ast.go, ast_stmt.go, ast_ddl.go and ast_expr.go define the tree; lexer.go the tokens;
 // parser_*.go one group of statements each; format_*.go the way back.

@@ -244,7 +244,11 @@ func (f *formatter) unary(e *Unary) {
 	if e.Op != "-" && e.Op != "+" {
 		minPrec = precOp + 1
 	}
-	f.w(e.Op)
+	if operatorPrec(e.Op) != precOp && minPrec == precOp+1 {
+		f.w("OPERATOR(", e.Op, ") ") // not a prefix operator of the grammar
+	} else {
+		f.w(e.Op)
+	}
 	at := len(f.buf)
 	f.operand(e.Expr, minPrec)
 	if at < len(f.buf) && charClass[f.buf[at]]&operator != 0 {

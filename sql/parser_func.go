@@ -207,7 +207,8 @@ func (p *parser) checkFrame(f *Frame, at int) {
 
 // literalOfCall turns f(1, 2) before a string into a literal of type f(1, 2).
 func (p *parser) literalOfCall(c *FuncCall) Expr {
-	t := TypeName{Span: p.spanFrom(c.Name.Start), Schema: c.Name.Schema, Name: canonicalTypeName(c.Name.Name)}
+	t := namedType(c.Name.Schema, c.Name.Name)
+	t.Span = p.spanFrom(c.Name.Start)
 	for _, a := range c.Args {
 		n, ok := a.(*IntLit)
 		if !ok || n.Value > 1<<31-1 || n.Value < -(1<<31) {
@@ -220,6 +221,7 @@ func (p *parser) literalOfCall(c *FuncCall) Expr {
 		p.unexpected()
 		return nil
 	}
+	p.checkMods(t, t.Start)
 	value := p.next().val
 	return &TypedLit{p.spanFrom(t.Start), t, value}
 }

@@ -34,17 +34,26 @@ func (p *parser) prefixed() Expr {
 		operand := p.exprAt(precNot+1, false)
 		return &Not{p.spanFrom(int(t.start)), operand}
 	case tokOp:
-		op := p.operatorName()
-		operand := p.exprAt(precOp+1, false)
-		return &Unary{p.spanFrom(int(t.start)), op, int(t.start), operand}
+		return p.prefixOperator()
 	case kwOperator:
 		if p.peek(1) == '(' {
-			op := p.operatorName()
-			operand := p.exprAt(precOp+1, false)
-			return &Unary{p.spanFrom(int(t.start)), op, int(t.start), operand}
+			return p.prefixOperator()
 		}
 	}
 	return p.primary()
+}
+
+// prefixOperator reads a prefix operator other than a plain sign, and its operand.
+func (p *parser) prefixOperator() Expr {
+	start := p.start()
+	op := p.operatorName()
+	operand := p.exprAt(precOp+1, false)
+	if op == "-" {
+		if lit := p.negated(operand, start); lit != nil {
+			return lit
+		}
+	}
+	return &Unary{p.spanFrom(start), op, start, operand}
 }
 
 // negated folds a minus sign into a number, as PostgreSQL does, so that the smallest integers can

@@ -416,7 +416,7 @@ func (p *parser) selectCore() *SelectCore {
 func (p *parser) startsTarget() bool {
 	switch k := p.kind(); k {
 	case tokEOF, ')', kwFrom, kwWhere, kwGroup, kwHaving, kwWindow, kwUnion, kwIntersect, kwExcept, kwOrder, kwLimit,
-		kwOffset, kwFetch, kwFor, kwInto:
+		kwOffset, kwFetch, kwFor, kwInto, kwWith, kwOn, kwReturning:
 		return false
 	default:
 		return true

@@ -1,6 +1,10 @@
 package sql
 
-import "github.com/weftdb/weft/internal/sqlerr"
+import (
+	"strings"
+
+	"github.com/weftdb/weft/internal/sqlerr"
+)
 
 // canonicalTypes maps synonyms to canonical type names.
 var canonicalTypes = map[string]string{
@@ -89,20 +93,36 @@ func (p *parser) genericType() (t TypeName) {
 		t.Schema = name.Name
 		name = p.colLabel()
 	}
-	t.Name = name.Name
-	if t.Name == "char" && (t.Schema == "" || t.Schema == "pg_catalog") {
-		t.Name = `"char"` // reached only by quoting or by schema: the one-byte type
-	} else if t.Schema == "" || t.Schema == "pg_catalog" {
-		t.Name = canonicalTypeName(t.Name)
-	}
-	if t.Schema == "pg_catalog" {
-		t.Schema = ""
-	}
+	t = namedType(t.Schema, name.Name)
 	if p.kind() == '%' {
 		p.unsupported(int(tok.start), "%TYPE")
 	}
 	t.Mods = p.typeMods()
+	p.checkMods(t, int(tok.start))
 	return t
+}
+
+// namedType resolves the name of a type that was not written as a keyword. The types of pg_catalog
+// lose their schema.
+func namedType(schema, name string) TypeName {
+	switch {
+	case schema != "" && schema != "pg_catalog":
+		return TypeName{Schema: schema, Name: name}
+	case name == "char":
+		return TypeName{Name: `"char"`} // the keyword is another type
+	}
+	return TypeName{Name: canonicalTypeName(name)}
+}
+
+// checkMods rejects modifiers of types that have a keyword form without them, as int8(5).
+func (p *parser) checkMods(t TypeName, at int) {
+	if t.Mods == nil || t.Schema != "" {
+		return
+	}
+	switch t.Name {
+	case "smallint", "integer", "bigint", "real", "double precision", "boolean", `"char"`:
+		p.fail(sqlerr.New(sqlerr.SyntaxError, "type modifier is not allowed for type \"%s\"", strings.Trim(t.Name, `"`)).At(at))
+	}
 }
 
 func canonicalTypeName(name string) string {

@@ -94,6 +94,7 @@ func TestRejected(t *testing.T) {
 		{"CREATE TABLE t (a int DEFAULT 1 DEFAULT 2)", 33, `multiple default values specified for column "a"`},
 		{"CREATE TABLE t (a int NULL NOT NULL)", 28, `conflicting NULL/NOT NULL declarations for column "a"`},
 		{"CREATE TABLE t (a float(54))", 24, "precision for type float must be less than 54 bits"},
+		{"CREATE TABLE t (a int8(3))", 19, `type modifier is not allowed for type "bigint"`},
 		{"CREATE TABLE t (a int) DISTRIBUTE BY magic", 24, `unrecognized distribution "magic"`},
 		{"CREATE TABLE t (a int) PARTITION BY magic (a)", 37, `unrecognized partitioning strategy "magic"`},
 		{"CREATE TABLE p PARTITION OF t FOR VALUES WITH (MODULUS 2, REMAINDER 2)", 31, "remainder for hash partition must be less than modulus"},
