@@ -29,6 +29,9 @@ type Options struct {
 // Manager keeps the column views of a database. All methods may be called concurrently, except
 // Start and Stop.
 type Manager struct {
+	// Served counts how scans answered row groups since the start.
+	Served Served
+
 	engine  *storage.Engine
 	version atomic.Uint64
 	bytes   atomic.Int64 // memory of all groups that are in use
@@ -41,6 +44,14 @@ type Manager struct {
 	wake     chan struct{}
 	stop     context.CancelFunc
 	done     chan struct{}
+}
+
+// Served counts row groups by the way scans of column views answered them.
+type Served struct {
+	Units   atomic.Int64 // from units
+	Touched atomic.Int64 // of these, with changed rows merged from the row store
+	Pruned  atomic.Int64 // skipped by their zones
+	Rows    atomic.Int64 // from rows: no usable units, or too many survivors of a hybrid scan
 }
 
 // tableView is a table's column view under one definition.
