@@ -11,6 +11,6 @@
 //	Inspect                      visits every node
 //	ColumnLabel                  what a result column without an alias is called
 //
-// ast.go, ast_stmt.go, ast_ddl.go and ast_expr.go define the tree; lexer.go the tokens;
+// ast*.go define the tree; token.go, keywords.go and lexer*.go the tokens;
 // parser_*.go one group of statements each; format_*.go the way back.
 package sql
