@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"strings"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
@@ -16,6 +18,12 @@ func init() { // breaks the cycle through ResolveBinary
 		"greatest": resolveExtreme("greatest", greatestFn),
 		"least":    resolveExtreme("least", leastFn),
 		"extract":  resolveExtract,
+		"pg_typeof": func(args []Expr, pos int) (Expr, error) {
+			if len(args) != 1 {
+				return nil, functionError("pg_typeof", args, false, pos)
+			}
+			return &Const{Value: vector.StringDatum(args[0].Type().Base().String()), Typ: textType}, nil
+		},
 	}
 }
 
@@ -51,7 +59,7 @@ func resolveExtreme(name string, f *Function) func(args []Expr, pos int) (Expr, 
 		if len(args) == 0 {
 			return nil, noArguments(name, pos)
 		}
-		args, t, err := unify(args, f.Name, pos)
+		args, t, err := unify(args, strings.ToUpper(f.Name), pos)
 		return &Call{Fn: f, Args: args, Typ: t, Pos: pos}, err
 	}
 }

@@ -222,7 +222,7 @@ func truncZoned(field string, ts int64, env *Env) (int64, error) {
 
 func errTruncField(field string, id catalog.TypeID) error {
 	f := strings.ToLower(field)
-	if datetimeField(f) != fieldNone {
+	if known := datetimeField(f); known != fieldNone && (known < fieldDow || known > fieldEpoch) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "unit \"%s\" not supported for type %s", f, catalog.Type{ID: id})
 	}
 	return sqlerr.New(sqlerr.InvalidParameterValue, "unit \"%s\" not recognized for type %s", f, catalog.Type{ID: id})

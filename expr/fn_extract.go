@@ -80,7 +80,7 @@ func extractFunctions() []*Function {
 		list = append(list,
 			fn("extract", "text "+t, "numeric", buildExtract(id), append(options, typed(extractType))...),
 			fn("date_part", "text "+t, "float8", floatRow(func(r *row) (float64, error) {
-				d, err := extractRow(r, id)
+				d, err := datePart(r, id)
 				return d.Float64(), err
 			}), options...))
 	}
@@ -174,8 +174,12 @@ func (e *calendarEval) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vector, er
 			continue
 		}
 		days, ok := e.day(v, i)
-		if !ok {
+		if !ok && e.field == fieldYear {
 			return nil, errInfiniteField
+		}
+		if !ok {
+			e.out.SetNull(i, n)
+			continue
 		}
 		if days != last {
 			last, value = days, e.part(days)
@@ -272,6 +276,22 @@ func extractRow(r *row, id catalog.TypeID) (decimal.Decimal, error) {
 		ts += offset * microsPerSecond
 	}
 	return extractTimestamp(f, name, ts, id)
+}
+
+// datePart is extractRow for date_part, which takes a date as a timestamp.
+func datePart(r *row, id catalog.TypeID) (decimal.Decimal, error) {
+	if id != catalog.Date {
+		return extractRow(r, id)
+	}
+	ts, err := dateToTimestamp(int32(r.int(1)), false, nil)
+	if err != nil {
+		return decimal.Decimal{}, err
+	}
+	f := lowerField(r.str(0))
+	if ts == tsInfinity || ts == tsNegInfinity {
+		return extractInfinite(r, f, r.str(0), ts > 0, catalog.Timestamp)
+	}
+	return extractTimestamp(f, r.str(0), ts, catalog.Timestamp)
 }
 
 // extractInfinite gives infinity for the fields that grow with time and NULL for the others.

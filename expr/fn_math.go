@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 
 	"github.com/weftdb/weft/catalog"
@@ -38,6 +39,7 @@ func mathFunctions() []*Function {
 		fn("scale", "numeric", "int4", intRow(decimalScale)),
 		fn("min_scale", "numeric", "int4", intRow(decimalMinScale)),
 		fn("trim_scale", "numeric", "numeric", decimal1(decimal.Decimal.TrimScale)),
+		fn("factorial", "int8", "numeric", decRow(factorial)),
 		fn("width_bucket", "numeric numeric numeric int4", "int4", intRow(widthBucket)),
 		fn("ceil", "float8", "float8", float1(math.Ceil)), fn("ceiling", "float8", "float8", float1(math.Ceil)),
 		fn("floor", "float8", "float8", float1(math.Floor)),
@@ -215,6 +217,17 @@ func floatLog(f func(float64) float64) func(r *row) (float64, error) {
 			return f(x), nil
 		}
 	}
+}
+
+func factorial(r *row) (decimal.Decimal, error) {
+	n := r.int(0)
+	if n < 0 {
+		return decimal.Decimal{}, sqlerr.New(sqlerr.NumericValueOutOfRange, "factorial of a negative number is undefined")
+	}
+	if n > 32177 {
+		return decimal.Decimal{}, decimal.ErrOverflow
+	}
+	return decimal.FromBig(new(big.Int).MulRange(1, max(n, 1)), 0), nil
 }
 
 func widthBucket(r *row) (int64, error) {

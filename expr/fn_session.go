@@ -39,9 +39,6 @@ func sessionFunctions() []*Function {
 		fn("current_catalog", "", "name", database, stable),
 		fn("current_schema", "", "name", schema, stable),
 		fn("version", "", "text", text(func(e *Env) string { return orElse(e.Version, "PostgreSQL 15.0 (weft)") }), stable),
-		fn("pg_typeof", "any", "text", textRow(func(r *row, dst []byte) ([]byte, error) {
-			return append(dst, r.types[0].Base().String()...), nil
-		}), notStrict, stable),
 	}
 	for _, name := range []string{"current_user", "session_user", "user", "current_role"} {
 		list = append(list, fn(name, "", "name", user, stable))

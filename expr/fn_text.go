@@ -165,7 +165,7 @@ func chr(r *row, dst []byte) ([]byte, error) {
 	c := r.int(0)
 	switch {
 	case c < 0:
-		return dst, sqlerr.New(sqlerr.ProgramLimitExceeded, "character number must be positive")
+		return dst, sqlerr.New(sqlerr.InvalidParameterValue, "character number must be positive")
 	case c == 0:
 		return dst, sqlerr.New(sqlerr.ProgramLimitExceeded, "null character not permitted")
 	case c > 0x10FFFF || c >= 0xD800 && c < 0xE000:

@@ -3,7 +3,6 @@ package expr
 import (
 	"bytes"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -19,6 +18,9 @@ type likePattern struct {
 	openEnd   bool // ends with %
 	fold      bool // ILIKE: pieces are lower case
 	equal     bool // no % at all
+	// incomplete is the whole pattern when it ends in its escape character: an error, but only for
+	// strings whose matching gets there.
+	incomplete []byte
 }
 
 type likePiece struct {
@@ -27,7 +29,7 @@ type likePiece struct {
 }
 
 // compileLike reads a pattern with backslash as its escape character.
-func compileLike(pattern string, fold bool) (*likePattern, error) {
+func compileLike(pattern string, fold bool) *likePattern {
 	if fold {
 		pattern = strings.ToLower(pattern)
 	}
@@ -59,17 +61,48 @@ func compileLike(pattern string, fold bool) (*likePattern, error) {
 			any, wild = true, true
 		case '\\':
 			if i++; i == len(pattern) {
-				return nil, errLikeEscape
+				p.incomplete = []byte(pattern)
+				return p
 			}
 			c = pattern[i]
 		}
 		piece.text, piece.any = append(piece.text, c), append(piece.any, any)
 	}
 	flush()
-	return p, nil
+	return p
 }
 
-// match reports whether s matches.
+// matchIncomplete is the plain algorithm, for patterns that end in their escape character.
+func matchIncomplete(s, pattern []byte) (bool, error) {
+	for len(s) > 0 && len(pattern) > 0 {
+		switch c := pattern[0]; c {
+		case '%':
+			for rest := s; ; rest = rest[1:] {
+				if ok, err := matchIncomplete(rest, pattern[1:]); ok || err != nil || len(rest) == 0 {
+					return ok, err
+				}
+			}
+		case '_':
+			_, size := utf8.DecodeRune(s)
+			s, pattern = s[size:], pattern[1:]
+			continue
+		case '\\':
+			if pattern = pattern[1:]; len(pattern) == 0 {
+				return false, errLikeEscape
+			}
+		}
+		if s[0] != pattern[0] {
+			return false, nil
+		}
+		s, pattern = s[1:], pattern[1:]
+	}
+	for len(pattern) > 0 && pattern[0] == '%' {
+		pattern = pattern[1:]
+	}
+	return len(s) == 0 && len(pattern) == 0, nil
+}
+
+// match reports whether s matches a pattern that is not incomplete.
 func (p *likePattern) match(s []byte) bool {
 	if p.fold {
 		s = bytes.ToLower(s)
@@ -201,5 +234,3 @@ func likeEscape(dst []byte, pattern, escape string) ([]byte, error) {
 	}
 	return dst, nil
 }
-
-func isSpaceRune(r rune) bool { return unicode.IsSpace(r) }

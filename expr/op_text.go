@@ -98,11 +98,15 @@ func (e *likeEval) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vector, error)
 			continue
 		}
 		if !e.ready || r.Form != vector.Const || k == 0 {
-			if err := e.prepare(vector.StringOf(r.BytesAt(i))); err != nil {
-				return nil, at(err, e.pos)
-			}
+			e.prepare(vector.StringOf(r.BytesAt(i)))
 		}
-		if e.pattern.match(l.BytesAt(i)) {
+		matched := false
+		if e.pattern.incomplete == nil {
+			matched = e.pattern.match(l.BytesAt(i))
+		} else if matched, err = matchIncomplete(l.BytesAt(i), e.pattern.incomplete); err != nil {
+			return nil, at(err, e.pos)
+		}
+		if matched {
 			out[i] = hit
 		} else {
 			out[i] = miss
@@ -112,16 +116,10 @@ func (e *likeEval) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vector, error)
 }
 
 // prepare compiles a pattern unless it is the last one.
-func (e *likeEval) prepare(source string) error {
-	if e.ready && e.source == source {
-		return nil
+func (e *likeEval) prepare(source string) {
+	if !e.ready || e.source != source {
+		e.pattern, e.source, e.ready = compileLike(source, e.fold), strings.Clone(source), true
 	}
-	p, err := compileLike(source, e.fold)
-	if err != nil {
-		return err
-	}
-	e.pattern, e.source, e.ready = p, strings.Clone(source), true
-	return nil
 }
 
 type regexpCache struct {

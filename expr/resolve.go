@@ -47,8 +47,13 @@ func resolveVia(f *Function, args []Expr, pos int) (Expr, error) {
 	if f.Ret == catalog.Bool {
 		for i, a := range args {
 			c, ok := a.(*Const)
-			if other := args[1-i].Type().ID; ok && other != target && constFits(c, other) {
-				target = other
+			if other := args[1-i].Type(); ok && other.ID != target && constFits(c, other.ID) {
+				target = other.ID
+				narrow := &Const{Value: c.Value, Typ: other}
+				narrow.Value.Kind = other.Kind()
+				args = []Expr{args[0], args[1]}
+				args[i] = narrow
+				break
 			}
 		}
 	}

@@ -44,6 +44,17 @@ type intervalSum struct {
 	months, days int64
 	micros       int64
 	over         bool
+	seen         map[intervalUnit]bool
+	twice        bool // a unit occurs again
+}
+
+// once notes a unit.
+func (s *intervalSum) once(u intervalUnit) {
+	if s.seen == nil {
+		s.seen = make(map[intervalUnit]bool, 4)
+	}
+	s.twice = s.twice || s.seen[u]
+	s.seen[u] = true
 }
 
 // add counts whole.frac units.
@@ -126,6 +137,9 @@ func (s *intervalSum) parseVerbose(t string) bool {
 			if !s.addClock(f) {
 				return false
 			}
+			for _, unit := range []int64{microsPerHour, microsPerMinute, microsPerSecond} {
+				s.once(intervalUnit{micros: unit})
+			}
 			continue
 		}
 		digits := strings.IndexFunc(f, func(r rune) bool { return r >= 'A' && r != '_' })
@@ -157,7 +171,11 @@ func (s *intervalSum) parseVerbose(t string) bool {
 		if !ok {
 			return false
 		}
+		s.once(u)
 		s.add(u, whole, frac)
+	}
+	if s.twice {
+		return false
 	}
 	if ago {
 		s.months, s.days, s.micros = -s.months, -s.days, -s.micros
