@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -89,24 +90,17 @@ func (l *copyLoad) parquetColumns(file *parquet.File) ([]parquetColumn, error) {
 func parquetType(f parquet.Field) (catalog.Type, error) {
 	t := f.Type()
 	if lt := t.LogicalType(); lt != nil {
-		switch {
-		case lt.Decimal != nil:
-			return catalog.Type{ID: catalog.Numeric, Prec: int16(lt.Decimal.Precision), Scale: int16(lt.Decimal.Scale)}, nil
-		case lt.Date != nil:
+		switch lt := lt.Value.(type) {
+		case *format.DecimalType:
+			return catalog.Type{ID: catalog.Numeric, Prec: int16(lt.Precision), Scale: int16(lt.Scale)}, nil
+		case *format.DateType:
 			return catalog.Type{ID: catalog.Date}, nil
-		case lt.Timestamp != nil:
+		case *format.TimestampType:
 			id := catalog.Timestamp
-			if lt.Timestamp.IsAdjustedToUTC {
+			if lt.IsAdjustedToUTC {
 				id = catalog.TimestampTZ
 			}
-			unit := int16(6)
-			switch {
-			case lt.Timestamp.Unit.Millis != nil:
-				unit = 3
-			case lt.Timestamp.Unit.Nanos != nil:
-				unit = 9
-			}
-			return catalog.Type{ID: id, Scale: unit}, nil
+			return catalog.Type{ID: id, Scale: timestampDigits(lt.Unit)}, nil
 		}
 	}
 	switch t.Kind() {
@@ -124,6 +118,17 @@ func parquetType(f parquet.Field) (catalog.Type, error) {
 		return catalog.Type{ID: catalog.Text}, nil
 	}
 	return catalog.Type{}, sqlerr.New(sqlerr.FeatureNotSupported, "column %q of the Parquet file has type %s, which is not supported", f.Name(), t)
+}
+
+// timestampDigits returns the digits of a second that a timestamp unit keeps.
+func timestampDigits(unit format.TimeUnit) int16 {
+	switch unit.Value.(type) {
+	case *format.MilliSeconds:
+		return 3
+	case *format.NanoSeconds:
+		return 9
+	}
+	return 6
 }
 
 // parquetGroup loads one row group.

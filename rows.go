@@ -3,6 +3,7 @@ package weft
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/weftdb/weft/catalog"
@@ -179,9 +180,18 @@ func (r *Rows) Value(i int) any {
 	return text
 }
 
+// infinite reports whether a date or timestamp is one of the infinities: the extreme values of its
+// representation.
+func infinite(t catalog.Type, d vector.Datum) bool {
+	if t.ID == catalog.Date {
+		return d.I == math.MaxInt32 || d.I == math.MinInt32
+	}
+	return d.I == math.MaxInt64 || d.I == math.MinInt64
+}
+
 // goTime converts a date or timestamp; infinities have no Go value.
 func goTime(t catalog.Type, d vector.Datum, env *expr.Env) (time.Time, bool) {
-	if d.I == expr.InfiniteDate(t, false) || d.I == expr.InfiniteDate(t, true) {
+	if infinite(t, d) {
 		return time.Time{}, false
 	}
 	switch t.ID {

@@ -84,6 +84,7 @@ func (s *Session) beginWork() *work {
 		w.txn = s.db.engine.Begin(s.txnOptions(TxOptions{Isolation: s.defaultIsolation()}))
 	}
 	w.txn.BeginStatement()
+	s.txUsed = true
 	return w
 }
 
@@ -227,6 +228,7 @@ func (s *Session) view() *storage.View {
 	if s.txn == nil {
 		return s.db.engine.View()
 	}
+	s.txUsed = true
 	s.txn.BeginStatement()
 	defer s.txn.EndStatement()
 	return s.txn.View()

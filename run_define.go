@@ -63,7 +63,7 @@ func (d *definition) run() (*Rows, error) {
 
 // put adds or replaces a table in the transaction's catalog.
 func (d *definition) put(t *catalog.Table) error {
-	if err := d.w.txn.SetCatalog(d.w.txn.Catalog().WithTable(t)); err != nil {
+	if err := d.w.txn.SetCatalog(d.r.ctx, d.w.txn.Catalog().WithTable(t)); err != nil {
 		return err
 	}
 	d.ddl.Catalog = d.w.txn.Catalog()
@@ -179,7 +179,7 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 		if err := d.lock(t); err != nil {
 			return nil, err
 		}
-		if err := d.w.txn.SetCatalog(d.w.txn.Catalog().WithoutTable(t.ID)); err != nil {
+		if err := d.w.txn.SetCatalog(d.r.ctx, d.w.txn.Catalog().WithoutTable(t.ID)); err != nil {
 			return nil, err
 		}
 		d.ddl.Catalog = d.w.txn.Catalog()
@@ -214,7 +214,7 @@ func (d *definition) createSchema(n *sql.CreateSchema) (*Rows, error) {
 		}
 		return nil, sqlerr.New(sqlerr.DuplicateObject, "schema %q already exists", n.Name.Name).At(n.Name.Start)
 	}
-	return done("CREATE SCHEMA"), d.w.txn.SetCatalog(current.WithSchema(n.Name.Name, true))
+	return done("CREATE SCHEMA"), d.w.txn.SetCatalog(d.r.ctx, current.WithSchema(n.Name.Name, true))
 }
 
 func (d *definition) dropSchema(n *sql.Drop) (*Rows, error) {
@@ -237,7 +237,7 @@ func (d *definition) dropSchema(n *sql.Drop) (*Rows, error) {
 				current = current.WithoutTable(t.ID)
 			}
 		}
-		if err := d.w.txn.SetCatalog(current.WithSchema(name.Name, false)); err != nil {
+		if err := d.w.txn.SetCatalog(d.r.ctx, current.WithSchema(name.Name, false)); err != nil {
 			return nil, err
 		}
 	}

@@ -52,10 +52,13 @@ func (r *running) show(n *sql.Show) (*Rows, error) {
 // shown is a setting's value as SHOW prints it.
 func (s *Session) shown(name string) string {
 	if name == setTransactionMode {
+		if s.txn != nil && s.txOptions.Isolation == RepeatableRead {
+			return "repeatable read"
+		}
 		if s.txn == nil {
 			return s.setting(setDefaultIsolation)
 		}
-		return s.txn.IsolationName()
+		return "read committed"
 	}
 	return s.setting(name)
 }

@@ -29,7 +29,7 @@ func (s *Session) begin(o TxOptions) error {
 		return sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress")
 	}
 	s.txn = s.db.engine.Begin(s.txnOptions(o))
-	s.failed, s.viewDDL, s.saves = false, false, nil
+	s.failed, s.viewDDL, s.saves, s.txOptions, s.txUsed = false, false, nil, o, false
 	return nil
 }
 
@@ -146,10 +146,11 @@ func (r *running) setTransaction(n *sql.SetTransaction) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.s.txn.Used() {
+	if r.s.txUsed {
 		return nil, sqlerr.New(sqlerr.ActiveTransaction, "SET TRANSACTION must be called before any query").At(n.Start)
 	}
 	r.s.txn.Rollback()
+	r.s.txOptions = o
 	r.s.txn = r.s.db.engine.Begin(r.s.txnOptions(o))
 	return done("SET"), nil
 }

@@ -21,13 +21,15 @@ type Session struct {
 	local  map[string]string // values to restore at the end of the transaction (SET LOCAL)
 	notice func(text string)
 
-	txn      *storage.Txn // explicit transaction, nil outside
-	failed   bool         // a statement of the transaction failed
-	txStart  int64        // now() of the transaction, microseconds
-	viewDDL  bool         // column views changed in the transaction
-	prepared map[string]*sql.Prepare
-	saves    []namedSavepoint
-	closed   bool
+	txn       *storage.Txn // explicit transaction, nil outside
+	failed    bool         // a statement of the transaction failed
+	txUsed    bool         // a statement of the transaction has read or written
+	txOptions TxOptions    // of the transaction
+	txStart   int64        // now() of the transaction, microseconds
+	viewDDL   bool         // column views changed in the transaction
+	prepared  map[string]*sql.Prepare
+	saves     []namedSavepoint
+	closed    bool
 }
 
 type namedSavepoint struct {
