@@ -124,7 +124,7 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 		c := t.Columns[t.ColumnByID(id)]
 		old := d.ddl.Catalog.Table(t.ID)
 		name := old.Columns[old.ColumnByID(id)].Name
-		some, err := d.anyRow("SELECT 1 FROM " + qualified(old) + " WHERE " + ident(name) + " IS NULL LIMIT 1")
+		some, err := d.anyRow("SELECT 1 FROM " + qualified(old) + " WHERE " + sql.QuoteIdent(name) + " IS NULL LIMIT 1")
 		if err != nil {
 			return nil, err
 		}
@@ -155,9 +155,7 @@ func (d *definition) anyRow(query string) (bool, error) {
 	return rows.Next(), nil
 }
 
-func ident(name string) string { return sql.Format(sql.Ident{Name: name}) }
-
-func qualified(t *catalog.Table) string { return ident(t.Schema) + "." + ident(t.Name) }
+func qualified(t *catalog.Table) string { return sql.QuoteIdent(t.Schema) + "." + sql.QuoteIdent(t.Name) }
 
 func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 	switch n.Kind {

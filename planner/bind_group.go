@@ -144,7 +144,7 @@ func (g *grouping) addGroup(e expr.Expr) {
 			return
 		}
 	}
-	name := "?column?"
+	name := sql.UnnamedColumn
 	c, isCol := e.(*expr.Col)
 	if isCol {
 		name = c.Name

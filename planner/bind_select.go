@@ -116,7 +116,7 @@ func (sel *selection) target(t *sql.Target) error {
 	}
 	name := t.Alias.Name
 	if name == "" {
-		name = targetName(t.Expr)
+		name = sql.ColumnLabel(t.Expr)
 	}
 	sel.addTarget(e, name, t.Start)
 	return nil
@@ -126,69 +126,6 @@ func (sel *selection) addTarget(e expr.Expr, name string, pos int) {
 	sel.exprs = append(sel.exprs, e)
 	sel.names = append(sel.names, name)
 	sel.spans = append(sel.spans, pos)
-}
-
-// targetName is the name PostgreSQL gives an output column without an alias.
-func targetName(e sql.Expr) string {
-	switch e := e.(type) {
-	case *sql.ColumnRef:
-		return e.Parts[len(e.Parts)-1].Name
-	case *sql.FuncCall:
-		return e.Name.Name
-	case *sql.Cast:
-		if inner := targetName(e.Expr); inner != "?column?" {
-			return inner
-		}
-		return typeColumnName(e.Type)
-	case *sql.TypedLit:
-		return typeColumnName(e.Type)
-	case *sql.Case:
-		if e.Else != nil {
-			if inner := targetName(e.Else); inner != "?column?" {
-				return inner
-			}
-		}
-		return "case"
-	case *sql.Extract:
-		return "extract"
-	case *sql.Exists:
-		return "exists"
-	case *sql.BoolLit:
-		return "bool"
-	case *sql.Collate:
-		return targetName(e.Expr)
-	case *sql.AtTimeZone:
-		return "timezone"
-	case *sql.ScalarSubquery:
-		if core, ok := e.Query.Body.(*sql.SelectCore); ok && len(core.Targets) == 1 {
-			if core.Targets[0].Alias.Name != "" {
-				return core.Targets[0].Alias.Name
-			}
-			return targetName(core.Targets[0].Expr)
-		}
-	}
-	return "?column?"
-}
-
-// typeColumnName is a type's internal name in PostgreSQL, which unnamed casts take.
-func typeColumnName(t sql.TypeName) string {
-	switch t.Name {
-	case "boolean":
-		return "bool"
-	case "smallint":
-		return "int2"
-	case "integer":
-		return "int4"
-	case "bigint":
-		return "int8"
-	case "real":
-		return "float4"
-	case "double precision":
-		return "float8"
-	case "char":
-		return "bpchar"
-	}
-	return t.Name
 }
 
 func (sel *selection) having(e sql.Expr) (err error) {
@@ -291,7 +228,7 @@ func (sel *selection) output(plan Node) (*bound, error) {
 	}
 	p := &Project{Input: plan}
 	for i, e := range all {
-		name := "?column?"
+		name := sql.UnnamedColumn
 		if i < len(sel.names) {
 			name = sel.names[i]
 		}

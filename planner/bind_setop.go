@@ -81,7 +81,7 @@ func (b *binder) projectChanged(plan Node, items []expr.Expr) Node {
 	}
 	p := &Project{Input: plan}
 	for i, e := range items {
-		name := "?column?"
+		name := sql.UnnamedColumn
 		if i < len(cols) {
 			name = cols[i].Name
 		}

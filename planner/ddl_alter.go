@@ -162,7 +162,7 @@ func (a *alter) missingValue(c *catalog.Column, e sql.Expr) (string, error) {
 	if k.Value.Null {
 		return "", nil
 	}
-	return sql.Format(&sql.StringLit{Value: expr.FormatDatum(c.Type, k.Value, nil)}), nil
+	return sql.QuoteString(expr.FormatDatum(c.Type, k.Value, nil)), nil
 }
 
 func (a *alter) dropColumn(n *sql.DropColumn) error {
