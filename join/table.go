@@ -1,0 +1,213 @@
+package join
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/weftdb/weft/vector"
+)
+
+// Key describes one key column. Values of kind Bytes are compared by their bytes: the caller
+// normalises what compares otherwise. NullSafe: NULL equals NULL instead of matching nothing.
+type Key struct {
+	Kind     vector.Kind
+	NullSafe bool
+}
+
+// Spec says what a table is built for.
+type Spec struct {
+	Keys []Key
+	// Columns are the kinds of the columns that are kept besides the keys.
+	Columns []vector.Kind
+	// KeepNulls keeps rows that can match nothing, because a key is NULL: for joins that yield
+	// build rows without a match.
+	KeepNulls bool
+	// Unique promises that no two rows have equal keys.
+	Unique bool
+	// SetOnly tells that only the presence of keys matters: matches name no rows.
+	SetOnly bool
+	Memory  Memory
+}
+
+// Table is a hash table over build rows. Its life has two phases with a barrier between them: each
+// worker fills a Builder of its own, then Finish puts them together, once; from then on the table
+// is immutable and any number of Probers may read it.
+type Table struct {
+	spec     Spec
+	store    *Store // key columns, then Columns
+	nullKeys atomic.Bool
+	form     form
+	pack     *packing // nil when the form goes by hash
+	adjacent []uint32 // rows by key, for exact forms; nil when each key has one row
+	entries  []uint64 // candidates by bucket, for other forms
+	rows     int
+	distinct int // number of distinct keys, 0 = not known
+	bytes    int64
+
+	mu       sync.Mutex // guards builders and marks while workers open
+	builders []*Builder
+	marks    []vector.Bitmap // build rows with a match, one bitmap per worker
+	matched  vector.Bitmap
+}
+
+// form is one way of finding rows by key. Exact forms deliver rows whose keys are equal, others
+// candidates whose keys must be compared.
+type form interface {
+	// find looks up the rows of p.in, whose codes are in p.codes, and fills p.rows, p.first and
+	// p.count.
+	find(p *Prober)
+	// name is how EXPLAIN calls the form.
+	name() string
+}
+
+// NewTable returns an empty table.
+func NewTable(spec Spec) *Table { return &Table{spec: spec} }
+
+// Builder collects one worker's build rows.
+type Builder struct {
+	table *Table
+	store *Store
+	vecs  []*vector.Vector
+	sel   vector.Sel
+}
+
+// NewBuilder adds a worker. It may be called concurrently; the Builder belongs to its caller.
+// memory, where not nil, replaces Spec.Memory for the worker's rows.
+func (t *Table) NewBuilder(memory Memory) *Builder {
+	kinds := make([]vector.Kind, 0, len(t.spec.Keys)+len(t.spec.Columns))
+	for _, k := range t.spec.Keys {
+		kinds = append(kinds, k.Kind)
+	}
+	kinds = append(kinds, t.spec.Columns...)
+	if memory == nil {
+		memory = t.spec.Memory
+	}
+	b := &Builder{table: t, store: NewStore(kinds, memory), sel: make(vector.Sel, BlockRows)}
+	t.mu.Lock()
+	t.builders = append(t.builders, b)
+	t.mu.Unlock()
+	return b
+}
+
+// Append adds the live rows of a batch: keys[i] is the i-th key's values and columns[i] those of
+// Spec.Columns[i].
+func (b *Builder) Append(keys, columns []*vector.Vector, n int, sel vector.Sel) error {
+	for i, k := range keys {
+		if k.Valid == nil || b.table.spec.Keys[i].NullSafe {
+			continue
+		}
+		live, constant := sel, k.Form == vector.Const
+		switch {
+		case constant && k.IsNull(0):
+			live = b.sel[:0]
+		case !constant:
+			live = vector.SelectValid(k.Valid, n, sel, b.sel)
+		}
+		if live == nil || len(live) == n || sel != nil && len(live) == len(sel) {
+			continue
+		}
+		b.table.nullKeys.Store(true)
+		if !b.table.spec.KeepNulls {
+			sel = live
+		}
+	}
+	b.vecs = append(append(b.vecs[:0], keys...), columns...)
+	return b.store.Append(b.vecs, n, sel)
+}
+
+// Finish ends the build. check is called now and then and stops it with its error.
+func (t *Table) Finish(check func() error) error {
+	for _, b := range t.builders {
+		if t.store == nil {
+			t.store = b.store
+			continue
+		}
+		if err := t.store.Concat(b.store); err != nil {
+			return err
+		}
+	}
+	if t.store == nil {
+		t.store = t.NewBuilder(nil).store
+	}
+	t.builders = nil
+	t.rows = t.store.Rows()
+	return t.index(check)
+}
+
+// index chooses the form and builds it.
+func (t *Table) index(check func() error) error {
+	build := &indexing{t: t, check: check}
+	if t.pack = newPacking(t.store, t.spec.Keys); t.pack == nil {
+		return build.chained()
+	}
+	if wantDirect(t.pack.span, t.rows) {
+		return build.direct()
+	}
+	return build.inline()
+}
+
+// Rows returns the number of build rows, those that can match nothing included if they were kept.
+func (t *Table) Rows() int { return t.rows }
+
+// HasNullKey reports whether some build row had NULL in a key that is not null-safe.
+func (t *Table) HasNullKey() bool { return t.nullKeys.Load() }
+
+// Unique reports whether no two rows have equal keys: every probe row has one match at most.
+func (t *Table) Unique() bool {
+	return t.spec.Unique || t.pack != nil && t.adjacent == nil && !t.spec.SetOnly
+}
+
+// exactRows reports whether find delivers at most one row for each probe row, and the right one.
+func (t *Table) exactRows() bool { return t.pack != nil && t.adjacent == nil }
+
+// Form names the form that was chosen, for EXPLAIN.
+func (t *Table) Form() string { return t.form.name() }
+
+// Bytes is the memory the table takes, roughly.
+func (t *Table) Bytes() int64 { return t.bytes + t.store.Bytes() }
+
+// Key and Column return a stored key or column of all rows.
+func (t *Table) Key(i int) *vector.Vector { return t.store.Column(i) }
+
+// Column returns the stored values of Spec.Columns[i] for all rows.
+func (t *Table) Column(i int) *vector.Vector { return t.store.Column(len(t.spec.Keys) + i) }
+
+// grow reserves memory for an index part.
+func (t *Table) grow(bytes int64) error {
+	t.bytes += bytes
+	if t.spec.Memory == nil {
+		return nil
+	}
+	return t.spec.Memory.Grow(bytes)
+}
+
+// indexing is the state of building a form.
+type indexing struct {
+	t     *Table
+	check func() error
+	vecs  []*vector.Vector
+	codes [BlockRows]uint64
+	sel   [BlockRows]uint16
+}
+
+// blocks calls visit with the packed keys (in codes) of each block of rows that can match: rows
+// from+i for each i of sel, nil = all n.
+func (b *indexing) blocks(visit func(from, n int, sel vector.Sel)) error {
+	keys := len(b.t.spec.Keys)
+	if b.vecs == nil {
+		b.vecs = NewBlock(keys)
+	}
+	for from := 0; from < b.t.rows; from += BlockRows {
+		n := min(BlockRows, b.t.rows-from)
+		for i := range b.vecs {
+			vector.Slice(b.vecs[i], b.t.store.Column(i), from, n)
+		}
+		visit(from, n, b.t.pack.rows(b.codes[:], b.vecs, n, nil, b.sel[:]))
+		if b.check != nil && from&(64*BlockRows-1) == 0 {
+			if err := b.check(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
