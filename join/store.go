@@ -188,11 +188,31 @@ func NewBlock(cols int) []*vector.Vector {
 	return vecs
 }
 
-// Block makes vecs views of rows from to from+n-1; from is a multiple of 64.
+// Block makes vecs rows from to from+n-1: views where from is a multiple of 64, fresh copies
+// elsewhere. The vectors must not be used for anything else: writing to a view writes to the store.
 func (s *Store) Block(vecs []*vector.Vector, from, n int) {
-	for i := range s.cols {
-		vector.Slice(vecs[i], s.cols[i].v, from, n)
+	if from&63 == 0 {
+		for i := range s.cols {
+			vector.Slice(vecs[i], s.cols[i].v, from, n)
+		}
+		return
 	}
+	idx := make([]uint32, n)
+	for k := range idx {
+		idx[k] = uint32(from + k)
+	}
+	for i := range s.cols {
+		vecs[i] = &vector.Vector{}
+		vector.Pick(vecs[i], s.cols[i].v, idx)
+	}
+}
+
+// BatchRows is how many stored rows to show in a batch, so that the next ones can be a view too.
+func BatchRows() int {
+	if vector.BatchCap < 64 {
+		return vector.BatchCap
+	}
+	return vector.BatchCap &^ 63
 }
 
 // BlockRows is how many rows the passes over a finished store take at a time: what fits a Sel and
