@@ -155,7 +155,9 @@ func (d *definition) anyRow(query string) (bool, error) {
 	return rows.Next(), nil
 }
 
-func qualified(t *catalog.Table) string { return sql.QuoteIdent(t.Schema) + "." + sql.QuoteIdent(t.Name) }
+func qualified(t *catalog.Table) string {
+	return sql.QuoteIdent(t.Schema) + "." + sql.QuoteIdent(t.Name)
+}
 
 func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 	switch n.Kind {
