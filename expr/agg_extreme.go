@@ -48,7 +48,7 @@ func newExtreme(greatest, any bool) func(call *AggCall) Accumulator {
 		case catalog.Char:
 			acc.compare = func(a, b []byte) int { return bytes.Compare(trimBlankBytes(a), trimBlankBytes(b)) }
 		case catalog.Numeric:
-			acc.compare = decimal.CompareBytes
+			acc.compare, acc.last = decimal.CompareBytes, true
 		}
 		return acc
 	}
@@ -177,7 +177,8 @@ func (a *floatExtreme[T]) offerFloat(g int, x T) {
 		return
 	}
 	b := a.best[g]
-	less, greater := x < b || b != b && x == x, x > b || x != x && b == b
+	// Of equal values (-0 and 0) the last one stays, as in PostgreSQL.
+	less, greater := x <= b || b != b, x >= b || x != x
 	if !a.any && (a.greatest && greater || !a.greatest && less) {
 		a.best[g] = x
 	}
@@ -224,7 +225,7 @@ func (a *wideExtreme[T]) offer(g int, x T) {
 		a.seen[g], a.best[g] = true, x
 		return
 	}
-	if c := a.compare(x, a.best[g]); !a.any && (a.greatest && c > 0 || !a.greatest && c < 0) {
+	if c := a.compare(x, a.best[g]); !a.any && (a.greatest && c >= 0 || !a.greatest && c <= 0) {
 		a.best[g] = x
 	}
 }
@@ -254,6 +255,7 @@ type bytesExtreme struct {
 	extremeState
 	best    [][]byte
 	size    int
+	last    bool // of equal values the last one stays: they may differ in display scale
 	compare func(a, b []byte) int
 }
 
@@ -281,7 +283,8 @@ func (a *bytesExtreme) offer(g int, x []byte) {
 		if a.any {
 			return
 		}
-		if c := a.compare(x, a.best[g]); a.greatest && c <= 0 || !a.greatest && c >= 0 {
+		c := a.compare(x, a.best[g])
+		if a.greatest && c < 0 || !a.greatest && c > 0 || c == 0 && !a.last {
 			return
 		}
 	}

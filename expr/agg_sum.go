@@ -474,12 +474,12 @@ func (a *floatSum[T]) Update(groups []uint32, args []*vector.Vector, n int, sel 
 				wide += float64(x)
 			}
 			a.sums[0] = wide
-			return nil
+		} else {
+			for _, x := range x {
+				sum += x
+			}
+			a.sums[0] = float64(sum)
 		}
-		for _, x := range x {
-			sum += x
-		}
-		a.sums[0] = float64(sum)
 	case groups == nil:
 		for _, i := range sel {
 			a.add(0, x[i])
@@ -493,16 +493,23 @@ func (a *floatSum[T]) Update(groups []uint32, args []*vector.Vector, n int, sel 
 			a.add(int(groups[i]), x[i])
 		}
 	}
-	if !a.infinite {
-		for k := range count(n, sel) {
-			i := k
-			if sel != nil {
-				i = int(sel[k])
-			}
-			a.infinite = a.infinite || math.IsInf(float64(x[i]), 0)
-		}
-	}
+	a.noteInfinite(groups, x, n, sel)
 	return nil
+}
+
+// noteInfinite looks for infinities in the input, once a sum is infinite: then they tell overflow
+// from a legitimate result.
+func (a *floatSum[T]) noteInfinite(groups []uint32, x []T, n int, sel vector.Sel) {
+	if a.infinite || groups == nil && !math.IsInf(a.sums[0], 0) && a.sums[0] == a.sums[0] {
+		return
+	}
+	for k := range count(n, sel) {
+		i := k
+		if sel != nil {
+			i = int(sel[k])
+		}
+		a.infinite = a.infinite || math.IsInf(float64(x[i]), 0)
+	}
 }
 
 func (a *floatSum[T]) add(g int, x T) {

@@ -169,15 +169,30 @@ func (a *floatVariance) Update(groups []uint32, args []*vector.Vector, n int, se
 		if groups != nil {
 			g = int(groups[r.i])
 		}
-		x := r.float(0)
-		a.n[g]++
-		a.sx[g] += x
-		if a.n[g] > 1 {
-			d := x*a.n[g] - a.sx[g]
-			a.sxx[g] += d * d / (a.n[g] * (a.n[g] - 1))
-		} else if x-x != 0 { // infinite or NaN
+		if err := a.add(g, r.float(0)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *floatVariance) add(g int, x float64) error {
+	before := a.sx[g]
+	a.n[g]++
+	a.sx[g] += x
+	if a.n[g] == 1 {
+		if x-x != 0 { // infinite or NaN
 			a.sxx[g] = math.NaN()
 		}
+		return nil
+	}
+	d := x*a.n[g] - a.sx[g]
+	a.sxx[g] += d * d / (a.n[g] * (a.n[g] - 1))
+	if math.IsInf(a.sx[g], 0) || math.IsInf(a.sxx[g], 0) {
+		if !math.IsInf(before, 0) && !math.IsInf(x, 0) {
+			return errFloatOverflow
+		}
+		a.sxx[g] = math.NaN()
 	}
 	return nil
 }
@@ -194,9 +209,13 @@ func (a *floatVariance) Merge(other Accumulator, mapping []uint32) error {
 			d := a.sx[to]/n1 - o.sx[g]/n2
 			a.sxx[to] += n1 * n2 * d * d / (n1 + n2)
 		}
+		finite := !math.IsInf(a.sx[to], 0) && !math.IsInf(o.sx[g], 0)
 		a.sxx[to] += o.sxx[g]
 		a.n[to] += n2
 		a.sx[to] += o.sx[g]
+		if finite && (math.IsInf(a.sx[to], 0) || math.IsInf(a.sxx[to], 0)) {
+			return errFloatOverflow
+		}
 	}
 	return nil
 }

@@ -107,8 +107,15 @@ func bind(e sql.Expr) expr.Expr {
 	return bindMore(e)
 }
 
+// columns are what column references may mean.
+var columns map[string]*expr.Col
+
 func bindMore(e sql.Expr) expr.Expr {
 	switch e := e.(type) {
+	case *sql.ColumnRef:
+		if c := columns[e.Parts[0].Name]; c != nil {
+			return c
+		}
 	case *sql.IsNull:
 		return &expr.IsNull{Arg: bind(e.Expr), Negated: e.Not}
 	case *sql.IsBool:

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
@@ -205,5 +204,3 @@ func constColumn(c *expr.Const, form string) *vector.Vector {
 	}
 	return v
 }
-
-var _ = catalog.Unknown

@@ -52,12 +52,13 @@ func b2u(b bool) uint8 {
 	return 0
 }
 
-// room returns out with space for every row of in, or of n rows when in is nil.
+// room returns out with space for every row of in, or of n rows when in is nil. It is never nil,
+// which would select all rows.
 func room(n int, in, out Sel) Sel {
 	if in != nil {
 		n = len(in)
 	}
-	if cap(out) < n {
+	if out == nil || cap(out) < n {
 		out = make(Sel, n, max(n, BatchCap))
 	}
 	return out[:n]
