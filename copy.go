@@ -115,7 +115,7 @@ func openFile(n *sql.Copy) (*os.File, error) {
 
 // copyFrom loads a file into a table.
 func (r *running) copyFrom(n *sql.Copy, o copyOptions, w *work) (int64, error) {
-	in := r.s.input(w.txn)
+	in := r.s.input(w.txn.Catalog())
 	t, err := (&planner.DDL{Input: in}).LookupTable(n.Table)
 	if err != nil {
 		return 0, err

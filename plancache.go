@@ -5,9 +5,9 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
-	"github.com/weftdb/weft/storage"
 )
 
 // planCache keeps the plans of recent statements of the whole database. A plan is found again under
@@ -43,9 +43,9 @@ var planningSettings = []string{setSearchPath, setRouterMode, setImcvScan, setHy
 
 // plan returns the plan of a statement. Only statements with parameters come from the cache: they
 // are the ones that are prepared to be run again, and constants let a plan be better than general.
-func (s *Session) plan(stmt sql.Statement, text string, txn *storage.Txn) (*planner.Plan, error) {
-	in := s.input(txn)
-	if !strings.Contains(text, "$") || txn != nil && in.Catalog != s.db.engine.Catalog() {
+func (s *Session) plan(stmt sql.Statement, text string, c *catalog.Snapshot) (*planner.Plan, error) {
+	in := s.input(c)
+	if !strings.Contains(text, "$") || c != s.db.engine.Catalog() {
 		return planner.Build(stmt, in)
 	}
 	var key strings.Builder

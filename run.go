@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/exec"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -110,13 +111,10 @@ func (w *work) end(ctx context.Context, err error) error {
 	return w.txn.Commit(ctx)
 }
 
-// input is what the planner gets to see.
-func (s *Session) input(txn *storage.Txn) planner.Input {
-	snapshot := s.db.engine.Catalog()
-	if txn != nil {
-		snapshot = txn.Catalog()
-	}
-	return planner.Input{Catalog: snapshot, World: &world{db: s.db}, Settings: s.plannerSettings()}
+// input is what the planner gets to see: for statements that read, the catalog that belongs to
+// the view they read through.
+func (s *Session) input(c *catalog.Snapshot) planner.Input {
+	return planner.Input{Catalog: c, World: &world{db: s.db}, Settings: s.plannerSettings()}
 }
 
 func (s *Session) plannerSettings() *planner.Settings {
@@ -180,21 +178,38 @@ func (r *running) query() (*Rows, error) {
 		return r.read()
 	}
 	w := r.s.beginWork()
-	plan, err := r.s.plan(r.stmt, r.text, w.txn)
-	var rows *Rows
-	if err == nil {
-		rows, err = r.write(plan, w)
-	}
+	rows, err := r.writeIn(w)
 	if err := w.end(r.ctx, err); err != nil {
 		return nil, err
 	}
 	return rows, nil
 }
 
+func (r *running) writeIn(w *work) (*Rows, error) {
+	view := w.txn.View()
+	defer view.Release()
+	plan, err := r.s.plan(r.stmt, r.text, view.Catalog())
+	if err != nil {
+		return nil, err
+	}
+	return r.write(plan, w, view)
+}
+
 // read starts a SELECT; its rows stream from a running plan.
 func (r *running) read() (*Rows, error) {
+	view := r.s.view()
+	rows, err := r.readThrough(view)
+	if err != nil {
+		view.Release()
+		return nil, err
+	}
+	return rows, nil
+}
+
+// readThrough runs a SELECT through a view, which the rows release when they are closed.
+func (r *running) readThrough(view *storage.View) (*Rows, error) {
 	s := r.s
-	plan, err := s.plan(r.stmt, r.text, s.txn)
+	plan, err := s.plan(r.stmt, r.text, view.Catalog())
 	if err != nil {
 		return nil, err
 	}
@@ -202,24 +217,20 @@ func (r *running) read() (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := s.view()
 	if err := view.WaitDurable(r.ctx); err != nil {
-		view.Release()
 		return nil, err
 	}
 	ctx, cancel := r.deadline()
 	cursor, err := exec.Start(ctx, s.execQuery(plan, view, nil, env, r.text))
 	if err != nil {
 		cancel()
-		view.Release()
 		return nil, contextError(ctx, err)
 	}
-	rows := &Rows{ctx: ctx, columns: resultColumns(plan), cursor: cursor, env: env, tagPrefix: "SELECT"}
+	rows := &Rows{ctx: ctx, columns: resultColumns(plan), cursor: cursor, env: env, tagPrefix: "SELECT", onError: s.fail}
 	rows.finish = func() {
 		cancel()
 		view.Release()
 	}
-	rows.onError = s.fail
 	return rows, nil
 }
 
@@ -240,13 +251,11 @@ func (s *Session) execQuery(plan *planner.Plan, view *storage.View, txn *storage
 }
 
 // write runs a plan that writes, to its end: its RETURNING rows are collected.
-func (r *running) write(plan *planner.Plan, w *work) (*Rows, error) {
+func (r *running) write(plan *planner.Plan, w *work, view *storage.View) (*Rows, error) {
 	env, err := r.env(plan)
 	if err != nil {
 		return nil, err
 	}
-	view := w.txn.View()
-	defer view.Release()
 	ctx, cancel := r.deadline()
 	defer cancel()
 	cursor, err := exec.Start(ctx, r.s.execQuery(plan, view, w.txn, env, r.text))

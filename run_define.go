@@ -10,7 +10,7 @@ import (
 // define runs statements that change or describe the catalog.
 func (r *running) define() (*Rows, error) {
 	w := r.s.beginWork()
-	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn), IDs: r.s.db.engine}}
+	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine}}
 	rows, err := d.run()
 	if err = w.end(r.ctx, err); err != nil {
 		return nil, err
@@ -91,7 +91,9 @@ func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
 	}
 	inner := *d.r
 	inner.stmt = insert
-	rows, err := inner.write(plan, d.w)
+	view := d.w.txn.View()
+	defer view.Release()
+	rows, err := inner.write(plan, d.w, view)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +150,9 @@ func (d *definition) anyRow(query string) (bool, error) {
 	}
 	inner := *d.r
 	inner.stmt, inner.args = stmt, nil
-	rows, err := inner.write(plan, d.w)
+	view := d.w.txn.View()
+	defer view.Release()
+	rows, err := inner.write(plan, d.w, view)
 	if err != nil {
 		return false, err
 	}

@@ -113,8 +113,10 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	default:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN of this statement is not supported").At(n.Start)
 	}
+	view := w.txn.View()
+	defer view.Release()
 	started := time.Now()
-	plan, err := planner.Build(stmt, r.s.input(w.txn))
+	plan, err := planner.Build(stmt, r.s.input(view.Catalog()))
 	if err != nil {
 		return nil, err
 	}
@@ -126,8 +128,6 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	if err != nil {
 		return nil, err
 	}
-	view := w.txn.View()
-	defer view.Release()
 	ctx, cancel := r.deadline()
 	defer cancel()
 	started = time.Now()

@@ -1,0 +1,23 @@
+package weft
+
+// Stats are counters of an open database since it was opened.
+type Stats struct {
+	// Row groups of tables with a column view, by the way scans answered them.
+	GroupsFromUnits   int64 // from column units
+	GroupsWithTouched int64 // of these, with changed rows merged from the row store
+	GroupsPruned      int64 // skipped because no row could pass the filter
+	GroupsFromRows    int64 // from the row store
+	// UnitBytes is the memory that column units take now.
+	UnitBytes int64
+	// QueryBytes is the memory that running queries hold now.
+	QueryBytes int64
+	// Commits is the number of transactions that changed something and were committed.
+	Commits int64
+}
+
+// Stats returns the database's counters.
+func (db *DB) Stats() Stats {
+	v := &db.views.Served
+	return Stats{GroupsFromUnits: v.Units.Load(), GroupsWithTouched: v.Touched.Load(), GroupsPruned: v.Pruned.Load(), GroupsFromRows: v.Rows.Load(),
+		UnitBytes: db.views.MemoryBytes(), QueryBytes: db.budget.Used(), Commits: int64(db.engine.Metrics().Commits)}
+}
