@@ -1,0 +1,251 @@
+package weft_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sort"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weftdb/weft"
+)
+
+var comparisons = flag.Int("comparisons", 300, "comparisons that TestRowsEqualColumns makes")
+
+// htapRows is what the table starts with: three row groups on each of two data nodes.
+const htapRows = 330000
+
+// TestRowsEqualColumns lets writers insert, update, delete and roll back, with forced rebuilds of
+// the column view and changes of its definition in between, while readers run each query by rows,
+// by columns and hybrid in one REPEATABLE READ transaction, sometimes with writes of its own, and
+// compare the results.
+func TestRowsEqualColumns(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	h := newHTAP(t, seed)
+	defer h.db.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	var background sync.WaitGroup
+	for i, work := range []func(context.Context, *rand.Rand) error{h.write, h.write, h.rebuild, h.redefine} {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		background.Add(1)
+		go func() {
+			defer background.Done()
+			for ctx.Err() == nil {
+				if err := work(ctx, r); err != nil && ctx.Err() == nil {
+					t.Errorf("background work: %v", err)
+					return
+				}
+			}
+		}()
+	}
+	var readers sync.WaitGroup
+	for i := range 2 {
+		readers.Add(1)
+		go func() {
+			defer readers.Done()
+			r := rand.New(rand.NewPCG(seed, uint64(1000+i)))
+			for h.done.Load() < int64(*comparisons) && !t.Failed() {
+				if err := h.compare(r); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	readers.Wait()
+	stop()
+	background.Wait()
+	s := h.db.Stats()
+	t.Logf("%d comparisons; row groups from units %d, with changed rows merged %d, pruned %d, from rows %d; %d commits",
+		h.done.Load(), s.GroupsFromUnits, s.GroupsWithTouched, s.GroupsPruned, s.GroupsFromRows, s.Commits)
+	if s.GroupsFromUnits == 0 || s.GroupsWithTouched == 0 || s.GroupsFromRows == 0 {
+		t.Error("some way of answering a row group was not exercised")
+	}
+}
+
+
+// htap is the database under test.
+type htap struct {
+	db   *weft.DB
+	done atomic.Int64 // comparisons
+	next atomic.Int64 // key to insert
+}
+
+func newHTAP(t *testing.T, seed uint64) *htap {
+	db, err := weft.Open(context.Background(), "", weft.Options{DataNodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := db.Session()
+	defer s.Close()
+	mustExec(t, s, `create table t (id bigint primary key, a integer, b bigint not null, c varchar(20), d numeric(12,2), e text, f double precision) distribute by hash(id)`)
+	mustExec(t, s, fmt.Sprintf(`insert into t select g, case when g %% 7 = 0 then null else g %% 1000 end, g * 3, 'c' || g %% 50, (g %% 10000) * 0.25, 'text ' || g, g / 8.0 from generate_series(1, %d) g`, htapRows))
+	mustExec(t, s, `delete from t where id % 11 = 3`) // holes
+	mustExec(t, s, `alter table t colview(a, b, c, d)`)
+	mustExec(t, s, `select * from gs_imcv_flush('t')`)
+	h := &htap{db: db}
+	h.next.Store(htapRows + 1)
+	return h
+}
+
+// retryable reports whether a transaction lost against another one.
+func retryable(err error) bool {
+	var e *weft.Error
+	return weft.IsSerializationFailure(err) || errors.As(err, &e) && e.Code == "55P03"
+}
+
+// write runs one writing transaction, which may roll back.
+func (h *htap) write(ctx context.Context, r *rand.Rand) error {
+	s := h.db.Session()
+	defer s.Close()
+	if _, err := s.Exec(ctx, "begin"); err != nil {
+		return err
+	}
+	for range 1 + r.IntN(4) {
+		if _, err := s.Exec(ctx, h.change(r)); err != nil {
+			if retryable(err) {
+				return nil
+			}
+			return err
+		}
+	}
+	end := "commit"
+	if r.IntN(4) == 0 {
+		end = "rollback"
+	}
+	_, err := s.Exec(ctx, end)
+	if err != nil && retryable(err) {
+		err = nil
+	}
+	time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
+	return err
+}
+
+// change is a random DML statement that touches a few rows.
+func (h *htap) change(r *rand.Rand) string {
+	id := r.IntN(htapRows)
+	switch r.IntN(5) {
+	case 0:
+		from := h.next.Add(100) - 100
+		return fmt.Sprintf("insert into t select g, g %% 1000, g, 'new', 1.5, null, null from generate_series(%d, %d) g", from, from+int64(r.IntN(100)))
+	case 1:
+		return fmt.Sprintf("update t set a = %d, d = d + 1, e = 'updated' where id = %d", r.IntN(1000), id)
+	case 2:
+		return fmt.Sprintf("update t set b = b + 1, c = 'c%d' where id >= %d and id < %d", r.IntN(60), id, id+r.IntN(200))
+	case 3:
+		return fmt.Sprintf("delete from t where id = %d", id)
+	}
+	return fmt.Sprintf("update t set e = 'only a row column' where id = %d", id)
+}
+
+func (h *htap) rebuild(ctx context.Context, r *rand.Rand) error {
+	time.Sleep(time.Duration(20+r.IntN(100)) * time.Millisecond)
+	_, err := h.db.Exec(ctx, "select * from gs_imcv_flush('t')")
+	return ignoreMissingView(err)
+}
+
+// redefine changes the view's columns while others read.
+func (h *htap) redefine(ctx context.Context, r *rand.Rand) error {
+	time.Sleep(time.Duration(300+r.IntN(500)) * time.Millisecond)
+	forms := []string{"colview(a, b, c, d)", "colview(a, b)", "colview", "colview(a, b, c, d, f)"}
+	_, err := h.db.Exec(ctx, "alter table t "+forms[r.IntN(len(forms))])
+	if err != nil && retryable(err) {
+		err = nil
+	}
+	return err
+}
+
+func ignoreMissingView(err error) error {
+	var e *weft.Error
+	if errors.As(err, &e) && e.Code == "55000" {
+		return nil
+	}
+	return err
+}
+
+// question is a random query whose result does not depend on row order.
+func question(r *rand.Rand) string {
+	cond := []string{
+		fmt.Sprintf("a = %d", r.IntN(1000)),
+		fmt.Sprintf("a > %d and b < %d", 900+r.IntN(100), r.IntN(3*htapRows)),
+		fmt.Sprintf("b between %d and %d", r.IntN(3*htapRows), r.IntN(3*htapRows)),
+		fmt.Sprintf("a is null and b %% 1000 = %d", r.IntN(1000)),
+		fmt.Sprintf("a in (%d, %d)", r.IntN(1000), r.IntN(1000)),
+		"a < 5 or b > " + fmt.Sprint(3*htapRows-r.IntN(5000)),
+	}[r.IntN(6)]
+	return []string{
+		"select count(*), sum(b), min(a), max(a), count(a) from t where " + cond,
+		"select * from t where " + cond,
+		"select a, count(*), sum(b) from t where " + cond + " group by a",
+		"select id, e, f from t where " + cond + " order by id limit 50",
+	}[r.IntN(4)]
+}
+
+// compare runs one query in every mode under one view.
+func (h *htap) compare(r *rand.Rand) error {
+	s := h.db.Session()
+	defer s.Close()
+	ctx := context.Background()
+	if _, err := s.Exec(ctx, "begin isolation level repeatable read"); err != nil {
+		return err
+	}
+	if r.IntN(3) == 0 {
+		if _, err := s.Exec(ctx, h.change(r)); err != nil {
+			if retryable(err) {
+				return nil
+			}
+			return err
+		}
+	}
+	for range 1 + r.IntN(3) {
+		query := question(r)
+		var first []string
+		for _, mode := range []string{"row", "column", "auto"} {
+			if _, err := s.Exec(ctx, "set htap_router_mode = "+mode); err != nil {
+				return err
+			}
+			rows, err := queryText(s, query)
+			if err != nil {
+				return fmt.Errorf("%s by %s: %w", query, mode, err)
+			}
+			got := sortedLines(rows)
+			if mode == "row" {
+				first = got
+				continue
+			}
+			if diff := firstDifference(first, got); diff != "" {
+				return fmt.Errorf("%s: by %s differs from by rows: %s", query, mode, diff)
+			}
+		}
+		h.done.Add(1)
+	}
+	_, err := s.Exec(ctx, "rollback")
+	return err
+}
+
+func sortedLines(rows [][]string) []string {
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		lines[i] = strings.Join(row, "|")
+	}
+	sort.Strings(lines)
+	return lines
+}
+
+func firstDifference(want, got []string) string {
+	if len(want) != len(got) {
+		return fmt.Sprintf("%d rows, want %d", len(got), len(want))
+	}
+	for i := range want {
+		if want[i] != got[i] {
+			return fmt.Sprintf("%q, want %q", got[i], want[i])
+		}
+	}
+	return ""
+}
