@@ -31,8 +31,10 @@ type Engine struct {
 	lock   *dirLock
 	dbLock *pebble.Lock
 	db     *pebble.DB
-	format formatInfo
-	wal    bool // false: in memory, every commit is as durable as it gets
+	// storeOpts are the options db was opened with; bulk loads write files in the same format.
+	storeOpts *pebble.Options
+	format    formatInfo
+	wal       bool // false: in memory, every commit is as durable as it gets
 
 	// commitMu orders commits. It guards the step from one committed state to the next: commit
 	// numbers, the application of batches to db, published, row counts, the versions of groups.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sort"
+	"strings"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -127,14 +128,11 @@ func contents(t testing.TB, v *View, tbl *catalog.Table) string {
 		}
 	}
 	sort.Slice(rows, func(i, j int) bool { return rows[i].id < rows[j].id })
-	s := ""
+	list := make([]string, len(rows))
 	for i, r := range rows {
-		if i > 0 {
-			s += " "
-		}
-		s += fmt.Sprintf("%d=%s", r.id, r.text)
+		list[i] = fmt.Sprintf("%d=%s", r.id, r.text)
 	}
-	return s
+	return strings.Join(list, " ")
 }
 
 func committed(t testing.TB, e *Engine, tbl *catalog.Table) string {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"time"
@@ -88,7 +89,7 @@ func loadFormat(fs vfs.FS, dir string, rowsDir string) (formatInfo, error) {
 		}
 		return f, f.check(dir)
 	}
-	if !os.IsNotExist(err) {
+	if !errors.Is(err, os.ErrNotExist) {
 		return formatInfo{}, ioError("read FORMAT file", err)
 	}
 	if list, err := fs.List(rowsDir); err == nil && hasStoreFiles(list) {

@@ -67,6 +67,9 @@ func (e *Engine) open(osFS bool) error {
 	if err := e.fs.MkdirAll(e.dirs.rows, 0o755); err != nil {
 		return ioError("create database directory", err)
 	}
+	// A new directory lasts once its parent is synced; a parent that cannot be opened belongs to
+	// somebody else and is as it was.
+	_ = syncDir(e.fs, e.fs.PathDir(e.dirs.root))
 	var err error
 	if e.lock, err = lockDir(e.fs, e.dirs.root, osFS); err != nil {
 		return err
@@ -83,9 +86,9 @@ func (e *Engine) open(osFS bool) error {
 	if e.dbLock, err = pebble.LockDirectory(e.dirs.rows, e.fs); err != nil {
 		return ioError("lock store", err)
 	}
-	options := e.storeOptions()
-	defer options.Cache.Unref()
-	if e.db, err = pebble.Open(e.dirs.rows, options); err != nil {
+	e.storeOpts = e.storeOptions()
+	defer e.storeOpts.Cache.Unref()
+	if e.db, err = pebble.Open(e.dirs.rows, e.storeOpts); err != nil {
 		return ioError("open store", err)
 	}
 	if err := e.failed(); err != nil {
