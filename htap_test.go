@@ -69,7 +69,6 @@ func TestRowsEqualColumns(t *testing.T) {
 	}
 }
 
-
 // htap is the database under test.
 type htap struct {
 	db   *weft.DB
