@@ -75,6 +75,9 @@ func alignedBytes(n int) []byte {
 
 // Of views v's values as []T without copying. T must have the kind's width.
 func Of[T Elem](v *Vector) []T {
+	if len(v.data) == 0 {
+		return nil // a pointer to no element must not be formed
+	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(v.data))), len(v.data)/int(unsafe.Sizeof(*new(T))))
 }
 
