@@ -206,7 +206,7 @@ func (h *htap) compare(r *rand.Rand) error {
 		query := question(r)
 		var first []string
 		for _, mode := range []string{"row", "column", "auto"} {
-			if _, err := s.Exec(ctx, "set htap_router_mode = "+mode); err != nil {
+			if _, err := s.Exec(ctx, "set htap_router_mode = '"+mode+"'"); err != nil {
 				return err
 			}
 			rows, err := queryText(s, query)

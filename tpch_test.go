@@ -203,7 +203,7 @@ func TestTPCHSmall(t *testing.T) {
 			if c.views != "none" {
 				mustExec(t, s, "select * from gs_imcv_flush('lineitem')")
 			}
-			mustExec(t, s, "set htap_router_mode = "+c.mode)
+			mustExec(t, s, "set htap_router_mode = '"+c.mode+"'")
 			runTPCH(t, s, answers)
 		})
 	}

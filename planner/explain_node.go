@@ -133,8 +133,8 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 	if n.Alias != n.Table.Name {
 		d.name += " " + n.Alias
 	}
-	if len(n.Filter) > 0 {
-		d.facts = append(d.facts, Fact{"Filter", e.conditions(n.Filter)})
+	if conds := n.printedFilter(); len(conds) > 0 {
+		d.facts = append(d.facts, Fact{"Filter", e.conditions(conds)})
 	}
 	if !e.options.Verbose {
 		return
@@ -151,6 +151,24 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 	case n.WhyRows != "":
 		d.facts = append(d.facts, Fact{"Row Scan Reason", n.WhyRows})
 	}
+}
+
+// printedFilter is the filter without the conditions that a key look-up shows already.
+func (n *Scan) printedFilter() []expr.Expr {
+	if n.Access != AccessKey {
+		return n.Filter
+	}
+	var rest []expr.Expr
+	for _, cond := range n.Filter {
+		isKey := false
+		for _, id := range n.Table.PrimaryKey().Columns {
+			isKey = isKey || n.equalTo(cond, id) != nil
+		}
+		if !isKey {
+			rest = append(rest, cond)
+		}
+	}
+	return rest
 }
 
 func (e *explainer) describeJoin(n *Join, d *detail) {
