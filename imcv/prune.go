@@ -1,6 +1,8 @@
 package imcv
 
 import (
+	"math"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/vector"
@@ -46,10 +48,10 @@ func (p *Pruner) comparison(op string, left, right expr.Expr, column func(expr.C
 		left, right, op = right, left, mirrored[op]
 	}
 	c, ok := left.(*expr.Col)
-	if !ok || !comparable(c.Typ) || c.Typ.Kind() != right.Type().Kind() {
+	if !ok || !comparable(c.Typ) {
 		return
 	}
-	value, ok := known(right, params)
+	value, ok := known(right, c.Typ, params)
 	id, covered := column(c.ID)
 	if ok && covered {
 		p.tests = append(p.tests, zoneTest{id, op, []vector.Datum{value}})
@@ -64,8 +66,8 @@ func (p *Pruner) inList(e *expr.InList, column func(expr.ColID) (catalog.ColumnI
 	id, covered := column(c.ID)
 	t := zoneTest{col: id, op: "in"}
 	for _, item := range e.List {
-		value, ok := known(item, params)
-		if !ok || item.Type().Kind() != c.Typ.Kind() {
+		value, ok := known(item, c.Typ, params)
+		if !ok {
 			return
 		}
 		t.values = append(t.values, value)
@@ -81,16 +83,38 @@ func comparable(t catalog.Type) bool {
 	return t.ID != catalog.Char && (t.ID != catalog.Numeric || t.Kind() != vector.Bytes) && t.ID != catalog.Interval
 }
 
-func known(e expr.Expr, params []vector.Datum) (vector.Datum, bool) {
+// known returns the value of a constant or parameter in the representation of type t. It fails for
+// values of another representation: a numeric with more digits after the point, for instance.
+func known(e expr.Expr, t catalog.Type, params []vector.Datum) (vector.Datum, bool) {
+	var d vector.Datum
 	switch e := e.(type) {
 	case *expr.Const:
-		return e.Value, true
+		d = e.Value
 	case *expr.Param:
-		if e.Index >= 1 && e.Index <= len(params) {
-			return params[e.Index-1], true
+		if e.Index < 1 || e.Index > len(params) {
+			return d, false
 		}
+		d = params[e.Index-1]
+	default:
+		return d, false
 	}
-	return vector.Datum{}, false
+	from := e.Type()
+	if from.Kind() != t.Kind() || from.ID == catalog.Numeric && t.ID != catalog.Numeric {
+		return d, false
+	}
+	if from.Scale == t.Scale || d.Null {
+		return d, true
+	}
+	if t.Kind() != vector.I64 {
+		return d, false
+	}
+	for scale := from.Scale; scale < t.Scale; scale++ {
+		if d.I > math.MaxInt64/10 || d.I < math.MinInt64/10 {
+			return d, false
+		}
+		d.I *= 10
+	}
+	return d, from.Scale < t.Scale
 }
 
 // Skip reports whether no trusted row of the group can pass the filter.
