@@ -24,14 +24,23 @@ func errTableChanged(tbl *catalog.Table) error {
 // errDuplicate is the violation of a unique index by a key.
 func (e *Engine) errDuplicate(tbl *catalog.Table, ix *indexCodec, key []vector.Datum) error {
 	e.metrics.uniqueConflicts.Add(1)
+	return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint %q", ix.index.Name).
+		WithDetail("%s already exists.", e.keyText(tbl, ix, key)).
+		WithConstraint(ix.index.Name).WithTable(tbl.Name)
+}
+
+// keyText is "Key (a, b)=(1, 2)".
+func (e *Engine) keyText(tbl *catalog.Table, ix *indexCodec, key []vector.Datum) string {
 	names, values := make([]string, len(ix.cols)), make([]string, len(ix.cols))
 	for i, c := range ix.cols {
 		names[i] = tbl.Columns[c].Name
 		values[i] = e.FormatValue(tbl.Columns[c].Type, key[i])
 	}
-	return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint %q", ix.index.Name).
-		WithDetail("Key (%s)=(%s) already exists.", strings.Join(names, ", "), strings.Join(values, ", ")).
-		WithConstraint(ix.index.Name).WithTable(tbl.Name)
+	return "Key (" + strings.Join(names, ", ") + ")=(" + strings.Join(values, ", ") + ")"
+}
+
+func (e *Engine) keyIsDuplicated(tbl *catalog.Table, dup *duplicateKey) string {
+	return e.keyText(tbl, dup.ix, dup.values) + " is duplicated."
 }
 
 // errNotNull is a NULL in column c of row i of vecs, one vector per column of the table.

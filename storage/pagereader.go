@@ -30,6 +30,7 @@ type pageReader struct {
 	page     uint64
 	live     uint64 // slots still to be put into columns
 	single   uint64 // slots whose row is in rows
+	gone     uint64 // slots overridden by a tombstone
 	rows     [PageRows][]byte
 	copied   []byte // overrides, which the iterator's next step would invalidate
 	packed   page   // n = 0: none. Views the iterator's memory
@@ -128,8 +129,8 @@ func (r *pageReader) nextPage() (uint64, error) {
 // place. The iterator stands on the page's first key at or behind the first wanted slot, or beyond
 // the page.
 func (r *pageReader) load(page, want uint64, own []overlayRow) error {
-	r.page, r.single, r.copied, r.packed.n, r.packed.present = page, 0, r.copied[:0], 0, 0
-	gone := uint64(0) // overridden by a tombstone
+	r.page, r.single, r.gone, r.copied = page, 0, 0, r.copied[:0]
+	r.packed.n, r.packed.present = 0, 0
 	for r.valid {
 		key := r.it.Key()
 		if len(key) != rowKeyLen {
@@ -154,19 +155,19 @@ func (r *pageReader) load(page, want uint64, own []overlayRow) error {
 		switch {
 		case want&bit == 0:
 		case len(value) == 0:
-			gone |= bit
+			r.gone |= bit
 		default:
 			start := len(r.copied)
 			r.copied = append(r.copied, value...)
 			r.rows[slot] = r.copied[start:len(r.copied):len(r.copied)]
 			r.single |= bit
 		}
-		if r.stopEarly && want&^(gone|r.single) == 0 {
+		if r.stopEarly && want&^(r.gone|r.single) == 0 {
 			break
 		}
 		r.valid = r.it.Next()
 	}
-	r.live = (r.packed.present | r.single) &^ gone
+	r.live = (r.packed.present | r.single) &^ r.gone
 	for _, o := range own {
 		bit := uint64(1) << (o.pos & 63)
 		r.single &^= bit

@@ -1,0 +1,110 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/vector"
+)
+
+// BuildIndex fills the key space of a new index of tbl from the table's rows: index has a fresh id
+// and is not among tbl.Indexes yet. The caller then adds it with SetCatalog. Writers of the table
+// are locked out until the transaction ends. Equal keys of a unique index give 23505.
+func (t *Txn) BuildIndex(ctx context.Context, tbl *catalog.Table, index *catalog.Index) error {
+	if err := t.checkWritable(); err != nil {
+		return err
+	}
+	if err := t.LockTable(ctx, tbl.ID, AccessExclusive, Wait); err != nil {
+		return err
+	}
+	if err := t.lockForWrite(ctx, tbl); err != nil {
+		return err
+	}
+	e := t.e
+	alone := tbl.Clone()
+	alone.Indexes = []catalog.Index{*index}
+	codec, err := e.newTableCodec(alone)
+	if err != nil {
+		return err
+	}
+	name := e.fs.PathJoin(e.dirs.temp, fmt.Sprintf("index-%d", e.nextLoad.Add(1)))
+	l := &indexLoad{e: e, ix: &codec.indexes[0], name: name, files: &sstFiles{e: e, name: name}}
+	defer l.remove()
+	view := t.latest()
+	defer view.Release()
+	err = l.addTable(ctx, view, tbl)
+	var paths []string
+	if err == nil {
+		paths, err = l.finish(ctx)
+	}
+	var dup *duplicateKey
+	if errors.As(err, &dup) {
+		return sqlerr.New(sqlerr.UniqueViolation, "could not create unique index %q", index.Name).
+			WithDetail("%s", e.keyIsDuplicated(tbl, dup)).WithConstraint(index.Name).WithTable(tbl.Name)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := t.noteLoad(keySpaces{Indexes: []catalog.IndexID{index.ID}}); err != nil {
+		return err
+	}
+	return e.ingest(ctx, paths)
+}
+
+// addTable adds the entries of all rows of a table.
+func (l *indexLoad) addTable(ctx context.Context, view *View, tbl *catalog.Table) error {
+	var b vector.Batch
+	var key []byte
+	for _, store := range tbl.Stores {
+		groups, err := view.Groups(store)
+		if err != nil {
+			return err
+		}
+		for g := range groups {
+			if err := ctx.Err(); err != nil {
+				return sqlerr.New(sqlerr.QueryCanceled, "canceling index build: %w", context.Cause(ctx))
+			}
+			c, err := view.ScanGroup(tbl, store, g, l.ix.cols, ScanOptions{Refs: true})
+			if err != nil {
+				return err
+			}
+			for {
+				more, err := c.Next(&b)
+				if err == nil && more {
+					key, err = l.addBatch(&b, key)
+				}
+				if err != nil {
+					return errors.Join(err, c.Close())
+				}
+				if !more {
+					break
+				}
+			}
+			if err := c.Close(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addBatch adds the entries of rows whose last vector holds their references.
+func (l *indexLoad) addBatch(b *vector.Batch, key []byte) ([]byte, error) {
+	n := len(b.Vecs) - 1
+	refs := vector.Of[int64](b.Vecs[n])
+	for i := range b.N {
+		var hasNull bool
+		key, hasNull = l.ix.appendRow(appendIndexPrefix(key[:0], l.ix.index.ID), b.Vecs[:n], i)
+		full, err := l.add(key, hasNull, RowRef(refs[i]))
+		if err != nil {
+			return key, err
+		}
+		if full != nil {
+			l.sortChunk(full)
+		}
+	}
+	return key, nil
+}
