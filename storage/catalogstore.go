@@ -58,11 +58,11 @@ func (e *Engine) createCatalog() error {
 	if err != nil {
 		return err
 	}
-	b := e.db.NewBatch()
-	defer b.Close()
+	b := e.newBatch()
+	defer e.freeBatch(b)
 	_ = b.Set(metaKey(metaCatalog), state, nil) // a batch in memory does not fail
 	_ = b.Set(metaKey(metaCommit), appendU64(nil, 1), nil)
-	return ioError("create catalog", e.db.Apply(b, e.writeOptions()))
+	return e.writeSynced(b)
 }
 
 // loadCounters reads row counts and row id reservations.

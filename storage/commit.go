@@ -2,7 +2,6 @@ package storage
 
 import (
 	"context"
-	"fmt"
 	"sort"
 	"sync/atomic"
 
@@ -73,13 +72,13 @@ func (t *Txn) Commit(ctx context.Context) error {
 
 // apply makes the commit visible.
 func (t *Txn) apply() (number uint64, batch *pebble.Batch, err error) {
-	p := &pendingCommit{t: t, batch: t.e.db.NewBatch()}
+	p := &pendingCommit{t: t, batch: t.e.newBatch()}
 	if err = p.prepare(); err == nil {
 		p.mark()
 		number, err = t.e.publish(p)
 	}
 	if err != nil {
-		_ = p.batch.Close()
+		t.e.freeBatch(p.batch)
 		return 0, nil, err
 	}
 	return number, p.batch, nil
@@ -333,25 +332,6 @@ func (e *Engine) number(p *pendingCommit, old, next *committedState) error {
 		return writeCatalog(p.batch, old.catalog, p.merged)
 	}
 	return nil
-}
-
-// applyBatch hands a batch to Pebble without waiting for the log's sync. Pebble panics when it
-// cannot write its log; that stops the engine, not the process.
-func (e *Engine) applyBatch(b *pebble.Batch) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = e.fail("write log", fmt.Errorf("%v", r))
-		}
-	}()
-	if e.wal {
-		err = e.db.ApplyNoSyncWait(b, pebble.Sync)
-	} else {
-		err = e.db.Apply(b, pebble.NoSync)
-	}
-	if err == nil {
-		return e.failed() // Logger.Fatalf may have been called meanwhile
-	}
-	return e.fail("write log", err)
 }
 
 // afterPublish brings what is kept in memory up to the new state. The commit mutex is held.

@@ -102,10 +102,13 @@ func (e *Engine) syncNow(p pendingSync) error {
 		if err := p.batch.SyncWait(); err != nil {
 			return e.fail("sync commit", err)
 		}
+		if err := e.failed(); err != nil { // what Pebble says then is not to be relied on
+			return err
+		}
 		e.metrics.syncWaits.Add(1)
 	}
 	e.durable.advance(p.number)
-	_ = p.batch.Close()
+	e.freeBatch(p.batch)
 	return nil
 }
 

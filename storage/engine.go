@@ -47,6 +47,7 @@ type Engine struct {
 
 	durable durability
 	failure atomic.Pointer[sqlerr.Error]
+	stopped chan struct{} // closed when failure is set
 
 	stores  storeTable
 	journal journal
@@ -115,6 +116,7 @@ func (e *Engine) fail(operation string, cause error) error {
 		WithHint("Writing has stopped. Close the database and open it again; commits that were reported stay.")
 	if e.failure.CompareAndSwap(nil, err) {
 		e.fs.halted.Store(true)
+		close(e.stopped)
 		if e.log != nil {
 			e.log.Error("storage stops writing", "error", err)
 		}
@@ -158,8 +160,8 @@ func (e *Engine) Close() error {
 
 // saveIDs gives the unused part of the row id reservations back.
 func (e *Engine) saveIDs() error {
-	b := e.db.NewBatch()
-	defer b.Close()
+	b := e.newBatch()
+	defer e.freeBatch(b)
 	for _, s := range e.stores.all() {
 		s.mu.Lock()
 		if s.reserved > s.next {
@@ -171,7 +173,7 @@ func (e *Engine) saveIDs() error {
 	if b.Empty() {
 		return nil
 	}
-	return ioError("save row ids", e.db.Apply(b, e.writeOptions()))
+	return e.writeSynced(b)
 }
 
 // closeStore closes Pebble. After a failure Pebble may hold locks it will never release; then its
@@ -191,11 +193,4 @@ func (e *Engine) closeStore() error {
 	case <-time.After(time.Second):
 	}
 	return nil
-}
-
-func (e *Engine) writeOptions() *pebble.WriteOptions {
-	if e.wal {
-		return pebble.Sync
-	}
-	return pebble.NoSync
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
@@ -130,8 +128,8 @@ func (e *Engine) replacePages(id catalog.TableID, store catalog.StoreID, pages [
 	if len(pages) == 0 {
 		return 0, nil
 	}
-	b := e.db.NewBatch()
-	defer b.Close()
+	b := e.newBatch()
+	defer e.freeBatch(b)
 	e.commitMu.Lock()
 	defer e.commitMu.Unlock()
 	if err := e.failed(); err != nil {
@@ -170,5 +168,5 @@ func (e *Engine) replacePages(id catalog.TableID, store catalog.StoreID, pages [
 	if count == 0 {
 		return 0, nil
 	}
-	return count, ioError("fold rows", e.db.Apply(b, pebble.NoSync))
+	return count, e.applyUnsynced(b)
 }

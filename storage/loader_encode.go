@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"context"
 	"sync"
 
 	"github.com/weftdb/weft/vector"
@@ -259,15 +258,4 @@ func appendElems[T vector.Elem](dst, src *vector.Vector, from, to int) {
 	for _, x := range vector.Of[T](src)[from:to] {
 		vector.Append(dst, x)
 	}
-}
-
-// ingest makes files part of the store.
-func (e *Engine) ingest(ctx context.Context, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	if err := e.failed(); err != nil {
-		return err
-	}
-	return ioError("ingest bulk load", e.db.Ingest(ctx, paths))
 }

@@ -3,8 +3,6 @@ package storage
 import (
 	"encoding/json"
 
-	"github.com/cockroachdb/pebble/v2"
-
 	"github.com/weftdb/weft/catalog"
 )
 
@@ -33,8 +31,13 @@ func (t *Txn) noteLoad(spaces keySpaces) (*freshSpaces, error) {
 		return nil, err
 	}
 	f := &freshSpaces{note: t.e.nextLoad.Add(1), spaces: spaces}
-	if err := t.e.db.Set(loadKey(f.note), text, t.e.writeOptions()); err != nil {
+	b := t.e.newBatch()
+	defer t.e.freeBatch(b)
+	if err := b.Set(loadKey(f.note), text, nil); err != nil {
 		return nil, ioError("begin bulk load", err)
+	}
+	if err := t.e.writeSynced(b); err != nil {
+		return nil, err
 	}
 	t.loads = append(t.loads, f)
 	return f, nil
@@ -86,8 +89,8 @@ func (t *Txn) discardLoads() {
 	if len(t.loads) == 0 || t.e.failed() != nil {
 		return // what is left is removed at the next open
 	}
-	b := t.e.db.NewBatch()
-	defer b.Close()
+	b := t.e.newBatch()
+	defer t.e.freeBatch(b)
 	for _, f := range t.loads {
 		if f.spaces.removeFrom(b) != nil || b.Delete(loadKey(f.note), nil) != nil {
 			return
@@ -97,7 +100,5 @@ func (t *Txn) discardLoads() {
 		}
 	}
 	t.loads = nil
-	if err := t.e.db.Apply(b, pebble.NoSync); err != nil {
-		_ = t.e.fail("remove bulk load", err)
-	}
+	_ = t.e.writeUnsynced(b) // a failure is kept by the engine
 }

@@ -44,7 +44,7 @@ func Open(o Options) (*Engine, error) {
 		base = vfs.Default
 	}
 	e := &Engine{FormatValue: formatPlain, ParseValue: parsePlain, opts: o, log: o.Logger, wal: !o.InMemory,
-		fs: &haltFS{FS: base}, locks: newLockManager()}
+		fs: &haltFS{FS: base}, locks: newLockManager(), stopped: make(chan struct{})}
 	e.stores.stores = map[catalog.StoreID]*storeState{}
 	e.journal.groups = map[groupID]*groupState{}
 	e.dirs = directories{root: o.Dir, rows: base.PathJoin(o.Dir, "rows"), temp: base.PathJoin(o.Dir, "tmp")}

@@ -13,8 +13,8 @@ import (
 
 // removeOrphans removes what unfinished loads left behind.
 func (e *Engine) removeOrphans() error {
-	b := e.db.NewBatch()
-	defer b.Close()
+	b := e.newBatch()
+	defer e.freeBatch(b)
 	err := scanKind(e.db, kindLoad, func(key, value []byte) error {
 		var spaces keySpaces
 		if err := json.Unmarshal(value, &spaces); err != nil {
@@ -41,5 +41,5 @@ func (e *Engine) removeOrphans() error {
 	if e.log != nil {
 		e.log.Info("removed the data of unfinished bulk loads")
 	}
-	return ioError("remove unfinished loads", e.db.Apply(b, e.writeOptions()))
+	return e.writeSynced(b)
 }

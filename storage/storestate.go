@@ -1,11 +1,8 @@
 package storage
 
 import (
-	"encoding/binary"
 	"sync"
 	"sync/atomic"
-
-	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -24,7 +21,7 @@ type storeState struct {
 	id   catalog.StoreID
 	rows atomic.Int64 // live rows as of the last commit; changed under Engine.commitMu
 
-	mu       sync.Mutex // guards the reservation
+	mu       sync.Mutex // guards the reservation; taken before Engine.commitMu
 	next     uint64     // the next id to hand out
 	reserved uint64     // ids below this are reserved on disk
 }
@@ -70,7 +67,7 @@ func (t *storeTable) all() []*storeState {
 
 // reserve hands out n consecutive row ids. The reservation goes to the log before any commit that
 // uses them, so it need not be synced by itself: that commit's sync covers it.
-func (s *storeState) reserve(db *pebble.DB, n int) (first uint64, err error) {
+func (s *storeState) reserve(e *Engine, n int) (first uint64, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	end := s.next + uint64(n)
@@ -79,8 +76,13 @@ func (s *storeState) reserve(db *pebble.DB, n int) (first uint64, err error) {
 	}
 	if end > s.reserved {
 		limit := end + min(max(end/8, minIDChunk), maxIDChunk)
-		if err := db.Set(counterKey(s.id, counterIDs), binary.BigEndian.AppendUint64(nil, limit), pebble.NoSync); err != nil {
+		b := e.newBatch()
+		defer e.freeBatch(b)
+		if err := b.Set(counterKey(s.id, counterIDs), appendU64(nil, limit), nil); err != nil {
 			return 0, ioError("reserve row ids", err)
+		}
+		if err := e.writeUnsynced(b); err != nil {
+			return 0, err
 		}
 		s.reserved = limit
 	}

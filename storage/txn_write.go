@@ -166,7 +166,7 @@ func (t *Txn) assignRefs(c *tableCodec, nodes []uint32, refs []RowRef) error {
 		if count == 0 {
 			continue
 		}
-		id, err := t.e.stores.get(store).reserve(t.e.db, count)
+		id, err := t.e.stores.get(store).reserve(t.e, count)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,369 @@
+package storage
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/vector"
+)
+
+// The crash workload: each writer owns rowsPerWriter keys and sets all of them to the same counter
+// in each transaction, by updates, by deletes and inserts, or both. After a crash, a writer's rows
+// must agree with each other and be at least as far as its last acknowledged commit.
+const (
+	crashWriters  = 4
+	rowsPerWriter = 7
+)
+
+func crashStep(e *Engine, tbl *catalog.Table, r *rand.Rand, w, counter int) error {
+	x := e.Begin(TxnOptions{})
+	defer x.Rollback()
+	v := x.View()
+	defer v.Release()
+	for i := range rowsPerWriter {
+		id := w*rowsPerWriter + i
+		ref, ok, err := v.LookupKey(tbl, tbl.PrimaryKey(), []vector.Datum{vector.IntDatum(vector.I64, int64(id))})
+		if err != nil {
+			return err
+		}
+		row := kv(id, strconv.Itoa(counter))
+		switch {
+		case !ok:
+			_, err = x.Insert(bg, tbl, row)
+		case r.IntN(3) == 0:
+			if _, err = x.Delete(bg, tbl, []RowRef{ref}); err == nil {
+				_, err = x.Insert(bg, tbl, row)
+			}
+		default:
+			_, err = x.Update(bg, tbl, []RowRef{ref}, row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return x.Commit(bg)
+}
+
+// checkCrashed checks a recovered database against what was acknowledged before the crash.
+func checkCrashed(t *testing.T, e *Engine, acked []int) {
+	t.Helper()
+	must(t, e.Check(bg))
+	tbl := e.Catalog().Lookup("public", "t")
+	if tbl == nil {
+		t.Fatal("the table is gone")
+	}
+	v := e.View()
+	defer v.Release()
+	for w, want := range acked {
+		seen := map[string]int{}
+		for i := range rowsPerWriter {
+			ref := lookup(t, v, tbl, int64(w*rowsPerWriter+i))
+			if ref == 0 {
+				seen["no row"]++
+				continue
+			}
+			var b vector.Batch
+			missing, err := v.Fetch(tbl, ref.Store(), []uint64{ref.Row()}, []int{1}, &b)
+			must(t, err)
+			if missing != nil {
+				t.Fatal("index entry without row")
+			}
+			seen[string(b.Vecs[0].BytesAt(0))]++
+		}
+		if len(seen) != 1 {
+			t.Fatalf("part of a transaction was recovered: writer %d: %v", w, seen)
+		}
+		for s := range seen {
+			if n, _ := strconv.Atoi(s); n < want {
+				t.Fatalf("an acknowledged commit is lost: writer %d is at %q, %d was acknowledged", w, s, want)
+			}
+		}
+	}
+	// New rows get ids that were never used.
+	used := indexRefs(t, v, tbl, &tbl.Indexes[0], IndexRange{})
+	insertKV(t, e, tbl, 1<<40, "after")
+	after := e.View()
+	defer after.Release()
+	fresh := lookup(t, after, tbl, 1<<40)
+	for _, ref := range used {
+		if fresh <= ref {
+			t.Errorf("reference %x after %x", fresh, ref)
+		}
+	}
+}
+
+func TestCrash(t *testing.T) {
+	r := newRand(t)
+	for range 6 {
+		fs := vfs.NewCrashableMem()
+		e := openTest(t, Options{Dir: "db", FS: fs, MemTableBytes: 64 << 10})
+		tbl := createTable(t, e, kvTable(e, "t"))
+		var acked [crashWriters]atomic.Int64
+		var stop atomic.Bool
+		var wg sync.WaitGroup
+		for w := range crashWriters {
+			seed := r.Uint64()
+			wg.Go(func() {
+				wr := rand.New(rand.NewPCG(seed, 1))
+				for n := 1; !stop.Load(); n++ {
+					must(t, crashStep(e, tbl, wr, w, n))
+					acked[w].Store(int64(n))
+				}
+			})
+		}
+		wg.Go(func() {
+			for !stop.Load() {
+				_, err := e.FoldGroup(bg, tbl, tbl.Stores[0], 0, e.CommitNumber())
+				must(t, err)
+				time.Sleep(time.Millisecond)
+			}
+		})
+		for range 4 {
+			time.Sleep(time.Duration(r.IntN(15)) * time.Millisecond)
+			sure := make([]int, crashWriters)
+			for w := range sure {
+				sure[w] = int(acked[w].Load())
+			}
+			// Synced data survives; of the rest a random part does.
+			crashed := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: r.IntN(101), RNG: rand.New(rand.NewPCG(r.Uint64(), 0))})
+			again := openTest(t, Options{Dir: "db", FS: crashed})
+			checkCrashed(t, again, sure)
+			must(t, again.Close())
+		}
+		stop.Store(true)
+		wg.Wait()
+		must(t, e.Close())
+	}
+}
+
+const childDir = "WEFT_STORAGE_TEST_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childDir); dir != "" {
+		killedChild(dir)
+	}
+	os.Exit(m.Run())
+}
+
+// killedChild runs the crash workload until it is killed, and prints acknowledged commits.
+func killedChild(dir string) {
+	e, err := Open(Options{Dir: dir, MemTableBytes: 256 << 10})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	tbl := e.Catalog().Lookup("public", "t")
+	start, _ := strconv.Atoi(os.Getenv(childDir + "_START"))
+	var mu sync.Mutex
+	for w := range crashWriters {
+		go func() {
+			r := rand.New(rand.NewPCG(uint64(start), uint64(w)))
+			for n := start; ; n++ {
+				if err := crashStep(e, tbl, r, w, n); err != nil {
+					fmt.Println("error", err)
+					os.Exit(1)
+				}
+				mu.Lock()
+				fmt.Println(w, n)
+				mu.Unlock()
+			}
+		}()
+	}
+	select {}
+}
+
+func TestKill(t *testing.T) {
+	kills := 5
+	if testing.Short() {
+		kills = 1
+	}
+	r := newRand(t)
+	dir := t.TempDir()
+	e := openTest(t, Options{Dir: dir})
+	createTable(t, e, kvTable(e, "t"))
+	must(t, e.Close())
+	acked := make([]int, crashWriters)
+	next := 1
+	for range kills {
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), childDir+"="+dir, childDir+"_START="+strconv.Itoa(next))
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		timer := time.AfterFunc(time.Duration(50+r.IntN(150))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			var w, n int
+			if _, err := fmt.Sscan(lines.Text(), &w, &n); err != nil {
+				t.Errorf("child: %s", lines.Text())
+				continue
+			}
+			acked[w], next = n, max(next, n+1)
+		}
+		_ = cmd.Wait() // killed
+		timer.Stop()
+		next += 2 // a commit that was not acknowledged may have used the next number
+		e, err := Open(Options{Dir: dir})
+		must(t, err)
+		checkCrashed(t, e, acked)
+		x := e.Begin(TxnOptions{})
+		tbl := e.Catalog().Lookup("public", "t")
+		_, err = x.Delete(bg, tbl, []RowRef{refOf(t, x, tbl, 1<<40)})
+		must(t, err)
+		must(t, x.Commit(bg))
+		must(t, e.Close())
+	}
+	if next < 20 {
+		t.Logf("only %d commits a writer", next)
+	}
+}
+
+// failingFS fails syncs of the log once told to.
+type failingFS struct {
+	vfs.FS
+	fail atomic.Bool
+}
+
+type failingFile struct {
+	vfs.File
+	fs *failingFS
+}
+
+var errDisk = errors.New("disk on fire")
+
+func (f failingFile) Sync() error {
+	if f.fs.fail.Load() {
+		return errDisk
+	}
+	return f.File.Sync()
+}
+
+func (f failingFile) SyncData() error { return f.Sync() }
+
+func (s *failingFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := s.FS.Create(name, c)
+	return failingFile{f, s}, err
+}
+
+func (s *failingFS) ReuseForWrite(a, b string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	f, err := s.FS.ReuseForWrite(a, b, c)
+	return failingFile{f, s}, err
+}
+
+func TestFailStop(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	fs := &failingFS{FS: mem}
+	e := openTest(t, Options{Dir: "db", FS: fs})
+	tbl := createTable(t, e, kvTable(e, "t"))
+	insertKV(t, e, tbl, 1, "a")
+	fs.fail.Store(true)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			x := e.Begin(TxnOptions{})
+			_, err := x.Insert(bg, tbl, kv(10+i, "x"))
+			if err == nil {
+				err = x.Commit(bg)
+			}
+			x.Rollback()
+			if sqlerr.CodeOf(err) != sqlerr.IOError {
+				t.Errorf("commit on a failed disk: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	fs.fail.Store(false) // it does not come back by itself
+	x := e.Begin(TxnOptions{})
+	_, err := x.Insert(bg, tbl, kv(2, "b"))
+	wantCode(t, err, sqlerr.IOError)
+	if !errors.Is(err, errDisk) {
+		t.Errorf("cause lost: %v", err)
+	}
+	x.Rollback()
+	v := e.View()
+	if lookup(t, v, tbl, 1) == 0 {
+		t.Error("reading stopped too")
+	}
+	if v.CommitNumber() > e.durable.done.Load() {
+		wantCode(t, v.WaitDurable(bg), sqlerr.IOError)
+	}
+	v.Release()
+	crashed := mem.CrashClone(vfs.CrashCloneCfg{})
+	must(t, e.Close())
+	e = openTest(t, Options{Dir: "db", FS: crashed})
+	v = e.View()
+	if lookup(t, v, tbl, 1) == 0 {
+		t.Error("an acknowledged row is lost")
+	}
+	v.Release()
+	must(t, e.Check(bg))
+	must(t, e.Close())
+}
+
+func TestDirectoryLock(t *testing.T) {
+	dir := t.TempDir()
+	e := openTest(t, Options{Dir: dir})
+	_, err := Open(Options{Dir: dir})
+	wantCode(t, err, sqlerr.ObjectInUse)
+	if !strings.Contains(err.Error(), "pid="+strconv.Itoa(os.Getpid())) {
+		t.Errorf("the error does not name the holder: %v", err)
+	}
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childDir+"="+dir)
+	out, _ := cmd.Output()
+	if !bytes.Contains(out, []byte("open in another process: pid="+strconv.Itoa(os.Getpid()))) {
+		t.Errorf("second process: %s", out)
+	}
+	must(t, e.Close())
+	e = openTest(t, Options{Dir: dir})
+	must(t, e.Close())
+}
+
+func TestFormatFile(t *testing.T) {
+	dir := t.TempDir()
+	e := openTest(t, Options{Dir: dir})
+	if e.Incarnation() != 1 || e.DatabaseID() == [16]byte{} {
+		t.Error("no identity")
+	}
+	must(t, e.Close())
+	path := filepath.Join(dir, formatFile)
+	good, err := os.ReadFile(path)
+	must(t, err)
+	for _, field := range []string{"format", "rows", "keys", "units", "pebble"} {
+		var f map[string]any
+		must(t, json.Unmarshal(good, &f))
+		f[field] = f[field].(float64) + 1
+		b, _ := json.Marshal(f)
+		must(t, os.WriteFile(path, b, 0o644))
+		_, err = Open(Options{Dir: dir})
+		wantCode(t, err, sqlerr.ObjectNotInPrerequisiteState)
+		if !strings.Contains(err.Error(), "newer version of weft") {
+			t.Error(err)
+		}
+	}
+	must(t, os.WriteFile(path, []byte("{"), 0o644))
+	_, err = Open(Options{Dir: dir})
+	wantCode(t, err, sqlerr.DataCorrupted)
+	must(t, os.Remove(path))
+	_, err = Open(Options{Dir: dir})
+	wantCode(t, err, sqlerr.DataCorrupted)
+	must(t, os.WriteFile(path, good, 0o644))
+	e = openTest(t, Options{Dir: dir})
+	must(t, e.Close())
+}
