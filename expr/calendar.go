@@ -51,6 +51,9 @@ func civilToDays(y, m, d int) int {
 
 // daysToCivil is the inverse of civilToDays.
 func daysToCivil(days int) (y, m, d int) {
+	if uint(days+fastDays) < 2*fastDays {
+		return fastCivil(uint32(days + fastDays))
+	}
 	days += 719468
 	era := floorDiv(days, 146097)
 	doe := uint(days - era*146097)
@@ -63,6 +66,27 @@ func daysToCivil(days int) (y, m, d int) {
 	if m > 12 {
 		m -= 12
 		y++
+	}
+	return y, m, d
+}
+
+// fastCivil covers the years from about 28 BC to 3968 with 32-bit arithmetic: Neri and Schneider,
+// "Euclidean affine functions and their application to calendar algorithms".
+const fastDays = 730_000 // on both sides of 1970
+
+func fastCivil(n uint32) (y, m, d int) {
+	const cycles = 5 // of 400 years, so that every day number is positive
+	r1 := 4*(n+719468+cycles*146097-fastDays) + 3
+	century := r1 / 146097
+	r2 := r1%146097 | 3
+	p := uint64(r2) * 2939745
+	year := uint32(p>>32) + 100*century
+	doy := uint32(p) / (4 * 2939745)
+	n3 := 2141*doy + 197913
+	m, d = int(n3>>16), int((n3&0xFFFF)/2141)+1
+	y = int(year) - cycles*400
+	if doy >= 306 {
+		return y + 1, m - 12, d
 	}
 	return y, m, d
 }

@@ -83,6 +83,10 @@ func (e *numericEval) integers(n int, sel vector.Sel) (numbers, bool) {
 	switch {
 	case size <= 63:
 		e.narrow.Reset(vector.I64, n)
+		if sel != nil && len(sel) < n/sparseShare {
+			arithSel64(e.op, vector.Of[int64](&e.narrow)[:n], x.as64(ux, n, &e.lval), y.as64(uy, n, &e.rval), sel)
+			break
+		}
 		arith64(e.op, vector.Of[int64](&e.narrow)[:n], x.as64(ux, n, &e.lval), y.as64(uy, n, &e.rval))
 	case size <= 127 || e.typ.Kind() == vector.I128 && x.scales == nil && y.scales == nil:
 		// A static 128-bit type holds the result whatever the estimate says.
@@ -92,6 +96,34 @@ func (e *numericEval) integers(n int, sel vector.Sel) (numbers, bool) {
 		return numbers{}, false
 	}
 	return numbers{vec: &e.narrow, scale: scale, size: min(size, 127)}, true
+}
+
+// sparseShare is the share of selected rows below which looking them up beats computing all rows.
+const sparseShare = 8
+
+// arithSel64 is arith64 for a few rows.
+func arithSel64(op byte, dst []int64, l, r *vector.Vector, sel vector.Sel) {
+	a, b, i, j := vector.Of[int64](l), vector.Of[int64](r), 1, 1
+	if l.Form == vector.Const {
+		i = 0
+	}
+	if r.Form == vector.Const {
+		j = 0
+	}
+	switch op {
+	case '+':
+		for _, k := range sel {
+			dst[k] = a[int(k)*i] + b[int(k)*j]
+		}
+	case '-':
+		for _, k := range sel {
+			dst[k] = a[int(k)*i] - b[int(k)*j]
+		}
+	default:
+		for _, k := range sel {
+			dst[k] = a[int(k)*i] * b[int(k)*j]
+		}
+	}
 }
 
 // arith64 computes without overflow checks. Not both operands are constant.

@@ -3,8 +3,11 @@ package expr
 import (
 	"bytes"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/vector"
 )
+
+var likeOps = map[string]bool{"~~": true, "!~~": true, "~~*": true, "!~~*": true}
 
 func compareBytes(a, b []byte) int { return bytes.Compare(a, b) }
 
@@ -25,7 +28,17 @@ func (c *compiler) filter(e Expr) (Filter, error) {
 		e = SimplifyComparison(e).(*Call)
 		if op, ok := compareOps[e.Fn.Name]; ok && e.Fn.Operator && len(e.Args) == 2 {
 			sides, err := c.operands(e)
+			if sides.lt.ID == catalog.Char {
+				return &charFilter{op: op, left: sides.left, right: sides.right}, err
+			}
 			return &compareFilter{op: op, sides: sides}, err
+		}
+		if likeOps[e.Fn.Name] && e.Fn.Operator {
+			like, err := e.Fn.build(c, e)
+			if err != nil {
+				return nil, err
+			}
+			return &likeFilter{eval: like.(*likeEval)}, nil
 		}
 	case *InList:
 		if set := newSet(e); set != nil {

@@ -125,11 +125,11 @@ func appendLower(dst, s []byte) []byte {
 	if !isASCII(s) {
 		return append(dst, bytes.ToLower(s)...)
 	}
-	for _, c := range s {
+	dst = append(dst, s...)
+	for i, c := range dst[len(dst)-len(s):] {
 		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
+			dst[len(dst)-len(s)+i] = c ^ 0x20
 		}
-		dst = append(dst, c)
 	}
 	return dst
 }
@@ -138,11 +138,11 @@ func appendUpper(dst, s []byte) []byte {
 	if !isASCII(s) {
 		return append(dst, bytes.ToUpper(s)...)
 	}
-	for _, c := range s {
+	dst = append(dst, s...)
+	for i, c := range dst[len(dst)-len(s):] {
 		if c >= 'a' && c <= 'z' {
-			c -= 'a' - 'A'
+			dst[len(dst)-len(s)+i] = c ^ 0x20
 		}
-		dst = append(dst, c)
 	}
 	return dst
 }

@@ -18,6 +18,7 @@ type likePattern struct {
 	openEnd   bool // ends with %
 	fold      bool // ILIKE: pieces are lower case
 	equal     bool // no % at all
+	simple    bool // one piece without _, with % on one side or both
 	// incomplete is the whole pattern when it ends in its escape character: an error, but only for
 	// strings whose matching gets there.
 	incomplete []byte
@@ -69,6 +70,7 @@ func compileLike(pattern string, fold bool) *likePattern {
 		piece.text, piece.any = append(piece.text, c), append(piece.any, any)
 	}
 	flush()
+	p.simple = len(p.pieces) == 1 && p.pieces[0].any == nil && !p.fold && (p.openStart || p.openEnd)
 	return p
 }
 
@@ -104,6 +106,19 @@ func matchIncomplete(s, pattern []byte) (bool, error) {
 
 // match reports whether s matches a pattern that is not incomplete.
 func (p *likePattern) match(s []byte) bool {
+	if p.simple {
+		// One literal piece: a prefix, a suffix or a substring.
+		text := p.pieces[0].text
+		switch {
+		case len(s) < len(text):
+			return false
+		case !p.openStart:
+			return string(s[:len(text)]) == string(text)
+		case !p.openEnd:
+			return string(s[len(s)-len(text):]) == string(text)
+		}
+		return bytes.Contains(s, text)
+	}
 	if p.fold {
 		s = bytes.ToLower(s)
 	}

@@ -13,6 +13,7 @@ type valueSet struct {
 	ints    map[int64]struct{}
 	small   []int64 // instead of ints, when few
 	strings map[string]struct{}
+	words   []string       // instead of strings, when few
 	others  *vector.Vector // kinds without a hashable form: compared one by one
 	key     []byte
 }
@@ -39,6 +40,12 @@ func newSet(e *InList) *valueSet {
 			s.small = append(s.small, i)
 		}
 		s.ints = nil
+	}
+	if len(s.strings) <= smallSet {
+		for w := range s.strings {
+			s.words = append(s.words, w)
+		}
+		s.strings = nil
 	}
 	return s
 }
@@ -90,8 +97,17 @@ func (s *valueSet) contains(v *vector.Vector, i int) bool {
 	case vector.I64:
 		x = vector.Of[int64](v)[i]
 	case vector.Bytes:
-		_, ok := s.strings[vector.StringOf(s.normal(v.BytesAt(i)))]
-		return ok
+		b := s.normal(v.BytesAt(i))
+		if s.strings != nil {
+			_, ok := s.strings[vector.StringOf(b)]
+			return ok
+		}
+		for _, w := range s.words {
+			if string(b) == w {
+				return true
+			}
+		}
+		return false
 	default:
 		for j := 0; s.others != nil && j < s.others.Len; j++ {
 			if vector.CompareRows(v, i, s.others, j) == 0 {
