@@ -342,11 +342,11 @@ func run(r *rand.Rand, kind Kind, nullAware, residual bool, shape keyShape, left
 		}
 	})
 	if kind.MarksBuild() {
-		t.EndProbe()
+		t.EndProbe(t.Rows())
 		var buf [100]uint32
 		for from := 0; from < t.Rows(); {
 			var rows []uint32
-			rows, from = t.BuildRows(kind, from, buf[:])
+			rows, from = t.BuildRows(kind, from, t.Rows(), buf[:])
 			for _, row := range rows {
 				out.lines = append(out.lines, out.line(vector.NoRow, row))
 			}

@@ -84,7 +84,7 @@ func (t *Table) NewJoiner(kind Kind, nullAware bool, residual Residual, out Outp
 func (j *Joiner) Push(keys []*vector.Vector, n int, sel vector.Sel) error {
 	j.sel = sel
 	if j.kind.MarksBuild() && j.marks == nil {
-		j.marks = j.t.addMarks()
+		j.marks = j.t.AddMarks(j.t.rows)
 	}
 	j.Lookup(keys, n, sel)
 	switch j.kind {

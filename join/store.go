@@ -46,6 +46,9 @@ func NewStore(kinds []vector.Kind, memory Memory) *Store {
 // Rows returns the number of rows.
 func (s *Store) Rows() int { return s.rows }
 
+// Columns returns the number of columns.
+func (s *Store) Columns() int { return len(s.cols) }
+
 // Column returns column i: flat or in dictionary form, not to be changed.
 func (s *Store) Column(i int) *vector.Vector { return s.cols[i].v }
 

@@ -44,10 +44,9 @@ type Table struct {
 	distinct int // number of distinct keys, 0 = not known
 	bytes    int64
 
-	mu       sync.Mutex // guards builders and marks while workers open
+	mu       sync.Mutex // guards builders while workers open
 	builders []*Builder
-	marks    []vector.Bitmap // build rows with a match, one bitmap per worker
-	matched  vector.Bitmap
+	marking
 }
 
 // form is one way of finding rows by key. Exact forms deliver rows whose keys are equal, others

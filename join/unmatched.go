@@ -1,37 +1,49 @@
 package join
 
-import "github.com/weftdb/weft/vector"
+import (
+	"sync"
 
-// addMarks returns a bitmap of build rows for one more worker.
-func (t *Table) addMarks() vector.Bitmap {
-	m := vector.NewBitmap(t.rows)
-	t.mu.Lock()
-	t.marks = append(t.marks, m)
-	t.mu.Unlock()
-	return m
+	"github.com/weftdb/weft/vector"
+)
+
+// marking remembers which build rows found a match.
+type marking struct {
+	mu      sync.Mutex      // guards marks while workers open
+	marks   []vector.Bitmap // one bitmap per worker
+	matched vector.Bitmap
 }
 
-// EndProbe puts the workers' marks together. It is called once, after the last Push of all
-// joiners, for kinds that mark build rows.
-func (t *Table) EndProbe() {
-	t.matched = vector.NewBitmap(t.rows)
-	for _, m := range t.marks {
-		for i, w := range m {
-			t.matched[i] |= w
+// AddMarks returns a bitmap over n build rows for one more worker, who sets the bits of rows with a
+// match. It may be called concurrently.
+func (m *marking) AddMarks(n int) vector.Bitmap {
+	bits := vector.NewBitmap(n)
+	m.mu.Lock()
+	m.marks = append(m.marks, bits)
+	m.mu.Unlock()
+	return bits
+}
+
+// EndProbe puts the workers' marks together. It is called once, after the last probe, for kinds
+// that mark build rows.
+func (m *marking) EndProbe(rows int) {
+	m.matched = vector.NewBitmap(rows)
+	for _, marks := range m.marks {
+		for i, w := range marks {
+			m.matched[i] |= w
 		}
 	}
-	t.marks = nil
+	m.marks = nil
 }
 
-// BuildRows writes the build rows that a kind yields after all probe rows, from row from on, to
-// dst and returns them with the row to go on at; none are left when that is Rows. Right and Full
-// yield rows without a match, RightSemi those with one, RightAnti those without.
-func (t *Table) BuildRows(kind Kind, from int, dst []uint32) (rows []uint32, next int) {
+// BuildRows writes to dst those of the build rows from to to−1 that a kind yields after all probe
+// rows, as many as fit, and returns them with the row to go on at. Right and Full yield rows
+// without a match, RightSemi those with one, RightAnti those without.
+func (m *marking) BuildRows(kind Kind, from, to int, dst []uint32) (rows []uint32, next int) {
 	want := kind == RightSemi
 	k := 0
-	for from < t.rows && k < len(dst) {
+	for from < to && k < len(dst) {
 		dst[k] = uint32(from)
-		k += b2i(t.matched.Get(from) == want)
+		k += b2i(m.matched.Get(from) == want)
 		from++
 	}
 	return dst[:k], from

@@ -1,0 +1,105 @@
+package exec
+
+import (
+	"sync/atomic"
+
+	"github.com/weftdb/weft/internal/sqlerr"
+)
+
+// Budget bounds the memory that the operators of all running queries hold together. Its methods
+// may be called concurrently; nil is a budget without limit.
+type Budget struct {
+	limit atomic.Int64
+	used  atomic.Int64
+}
+
+// NewBudget returns a budget of a number of bytes; 0 or less means no limit.
+func NewBudget(limit int64) *Budget {
+	b := &Budget{}
+	b.limit.Store(limit)
+	return b
+}
+
+// SetLimit changes the limit; what is reserved already stays so.
+func (b *Budget) SetLimit(limit int64) { b.limit.Store(limit) }
+
+// Used returns the number of bytes reserved.
+func (b *Budget) Used() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.used.Load()
+}
+
+func (b *Budget) reserve(n int64) error {
+	if b == nil {
+		return nil
+	}
+	limit := b.limit.Load()
+	if used := b.used.Add(n); limit > 0 && used > limit {
+		b.used.Add(-n)
+		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").
+			WithDetail("Failed on request of %d bytes: %d of %d bytes are in use.", n, used-n, limit).
+			WithHint("Raise memory_limit, or make the query keep fewer rows.")
+	}
+	return nil
+}
+
+func (b *Budget) release(n int64) {
+	if b != nil {
+		b.used.Add(-n)
+	}
+}
+
+// account is what one run of a plan has reserved; it is given back when the run ends.
+type account struct {
+	budget *Budget
+	held   atomic.Int64
+}
+
+func (a *account) reserve(n int64) error {
+	if err := a.budget.reserve(n); err != nil {
+		return err
+	}
+	a.held.Add(n)
+	return nil
+}
+
+func (a *account) release() { a.budget.release(a.held.Swap(0)) }
+
+// reserveChunk is how much a worker takes from the budget at least: small enough that dozens of
+// idle workers do not starve a small budget, large enough that growing costs no atomic operation
+// per batch.
+const reserveChunk = 64 << 10
+
+// Reservation is one structure's part of an account. It belongs to one goroutine.
+type Reservation struct {
+	account *account
+	granted int64
+	used    int64
+}
+
+// Grow reserves n more bytes; it is called before they are allocated.
+func (r *Reservation) Grow(n int64) error {
+	r.used += n
+	if r.used <= r.granted {
+		return nil
+	}
+	more := max(r.used-r.granted, reserveChunk)
+	if err := r.account.reserve(more); err != nil {
+		if more = r.used - r.granted; r.account.reserve(more) != nil {
+			r.used -= n
+			return err
+		}
+	}
+	r.granted += more
+	return nil
+}
+
+// growTo reserves up to a total of n bytes.
+func (r *Reservation) growTo(n int64) error {
+	if n <= r.used {
+		return nil
+	}
+	return r.Grow(n - r.used)
+}

@@ -1,0 +1,160 @@
+package exec
+
+import (
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/join"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/vector"
+)
+
+// joinKinds maps the planner's kinds to the engine's.
+var joinKinds = map[planner.JoinKind]join.Kind{
+	planner.InnerJoin: join.Inner, planner.LeftJoin: join.Left, planner.RightJoin: join.Right,
+	planner.FullJoin: join.Full, planner.SemiJoin: join.Semi, planner.AntiJoin: join.Anti,
+	planner.RightSemiJoin: join.RightSemi, planner.RightAntiJoin: join.RightAnti,
+	planner.NullAwareAntiJoin: join.NullAwareAnti, planner.MarkJoin: join.Mark, planner.SingleJoin: join.Single,
+}
+
+// joinPlan is what hash joins and nested loops have in common: where columns are and go.
+type joinPlan struct {
+	run      *run
+	node     *planner.Join
+	kind     join.Kind
+	left     []*expr.Col
+	right    []*expr.Col
+	residual expr.Expr // nil = none
+	out      []outColumn
+	stats    *nodeStats
+}
+
+// outColumn is an output column: one of the probe's, one of the build's, or the mark.
+type outColumn struct {
+	side side
+	at   int // left: position in the input; right: in the build's stored columns
+	kind vector.Kind
+}
+
+type side uint8
+
+const (
+	leftSide side = iota
+	rightSide
+	markSide
+)
+
+func newJoinPlan(r *run, n *planner.Join) *joinPlan {
+	p := &joinPlan{run: r, node: n, kind: joinKinds[n.Kind], left: n.Left.Cols(), right: n.Right.Cols(), stats: r.stats.of(n)}
+	p.residual = conjunction(append(append([]expr.Expr(nil), n.Residual...), n.On...))
+	at := map[expr.ColID]outColumn{}
+	for i, c := range p.right {
+		at[c.ID] = outColumn{rightSide, i, c.Typ.Kind()}
+	}
+	for i, c := range p.left {
+		at[c.ID] = outColumn{leftSide, i, c.Typ.Kind()}
+	}
+	if n.Mark != nil {
+		at[n.Mark.ID] = outColumn{markSide, 0, vector.Bool}
+	}
+	for _, c := range n.Cols() {
+		p.out = append(p.out, at[c.ID])
+	}
+	return p
+}
+
+// exists reports whether the kind yields no columns of the build.
+func (p *joinPlan) exists() bool {
+	switch p.kind {
+	case join.Semi, join.Anti, join.Mark, join.NullAwareAnti:
+		return true
+	}
+	return false
+}
+
+// threeValued reports whether a residual condition's NULL differs from FALSE.
+func (p *joinPlan) threeValued() bool { return p.kind == join.Mark || p.kind == join.NullAwareAnti }
+
+func (b *builder) join(n *planner.Join) ([]*stream, error) {
+	p := newJoinPlan(b.run, n)
+	if len(n.Keys) == 0 {
+		return b.loopJoin(p)
+	}
+	return b.hashJoin(p)
+}
+
+func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
+	n := p.node
+	build := newHashBuild(p)
+	right, err := b.build(n.Right, n)
+	if err != nil {
+		return nil, err
+	}
+	before := b.into(right, build, n)
+	left, err := b.build(n.Left, n)
+	if err != nil {
+		return nil, err
+	}
+	op := &hashJoinOp{joinPlan: p, build: build}
+	for _, s := range left {
+		b.lend(s, op)
+	}
+	return b.probe(p, left, before, op, build.table, build.stored), nil
+}
+
+// probe adds a join to its left streams, and a stream of the build rows that come after them.
+func (b *builder) probe(p *joinPlan, left []*stream, before []*Pipeline, op Operator, rows buildRows, stored func(int) *vector.Vector) []*stream {
+	fromLeft := make([]int, len(p.out))
+	for i, c := range p.out {
+		fromLeft[i] = -1
+		if c.side == leftSide {
+			fromLeft[i] = c.at
+		}
+	}
+	for _, s := range left {
+		s.after = append(s.after, before...)
+		s.add(op, s.mapped(fromLeft))
+	}
+	if !p.kind.MarksBuild() {
+		return left
+	}
+	rest := &stream{source: &unmatchedSource{joinPlan: p, rows: rows, stored: stored}, after: before}
+	if p.kind == join.RightSemi || p.kind == join.RightAnti {
+		rest.after = append(rest.after[:len(rest.after):len(rest.after)], b.into(left, discardSink{}, p.node)...)
+		return []*stream{rest}
+	}
+	rest.waits = left
+	return append(left, rest)
+}
+
+// lend lets the scan below a stream use the build's keys as filters, where dropping the rows that
+// find no match changes nothing: the kind yields no such row, and nothing in between counts them.
+func (b *builder) lend(s *stream, op *hashJoinOp) {
+	switch op.kind {
+	case join.Inner, join.Semi, join.Right, join.RightSemi, join.RightAnti:
+	default:
+		return
+	}
+	if s.scan == nil || s.from == nil {
+		return
+	}
+	at := layout(op.left)
+	for i, k := range op.node.Keys {
+		c, ok := k.Left.(*expr.Col)
+		if !ok || k.NullSafe || op.build.normal[i] != nil || newKeyNormalizer(k.Left.Type(), k.Right.Type()) != nil {
+			continue
+		}
+		if col := s.from[at(c.ID)]; col >= 0 {
+			s.scan.filters = append(s.scan.filters, &scanFilter{build: op.build, key: i, col: col})
+		}
+	}
+}
+
+// discardSink ends pipelines that are run for what their operators remember.
+type discardSink struct{}
+
+func (discardSink) Open(*Worker) (Pusher, error) { return discardPusher{}, nil }
+func (discardSink) Finish(*Worker) error         { return nil }
+
+type discardPusher struct{}
+
+func (discardPusher) Push(*vector.Batch) error { return nil }
+func (discardPusher) Flush() error             { return nil }

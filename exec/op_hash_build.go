@@ -1,0 +1,211 @@
+package exec
+
+import (
+	"sync"
+
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/join"
+	"github.com/weftdb/weft/vector"
+)
+
+// hashBuild is the sink that builds a join's hash table.
+type hashBuild struct {
+	plan    *joinPlan
+	table   *join.Table
+	keys    []expr.Expr
+	normal  []*normalizer // per key, for its form only: workers have their own
+	columns []int         // input columns that are stored besides the keys
+	place   []int         // per input column: key i as i, stored column i as −2−i, −1 = not stored
+	built   bool
+
+	mu      sync.Mutex // guards filters
+	filters map[int]*join.Filter
+}
+
+func newHashBuild(p *joinPlan) *hashBuild {
+	h := &hashBuild{plan: p, filters: map[int]*join.Filter{}, place: make([]int, len(p.right))}
+	spec := join.Spec{KeepNulls: p.kind.MarksBuild(), Unique: p.node.RightUnique, SetOnly: p.exists() && p.residual == nil,
+		Memory: &sharedReservation{Reservation{account: p.run.account}, sync.Mutex{}}}
+	at := layout(p.right)
+	for i := range h.place {
+		h.place[i] = -1
+	}
+	for i, k := range p.node.Keys {
+		z := newKeyNormalizer(k.Right.Type(), k.Left.Type())
+		h.keys, h.normal = append(h.keys, k.Right), append(h.normal, z)
+		spec.Keys = append(spec.Keys, join.Key{Kind: z.kind(k.Right.Type().Kind()), NullSafe: k.NullSafe})
+		if c, ok := k.Right.(*expr.Col); ok && z == nil && h.place[at(c.ID)] == -1 {
+			h.place[at(c.ID)] = i
+		}
+	}
+	for _, c := range p.neededRight() {
+		if h.place[c] == -1 {
+			h.place[c] = -2 - len(h.columns)
+			h.columns = append(h.columns, c)
+			spec.Columns = append(spec.Columns, p.right[c].Typ.Kind())
+		}
+	}
+	h.table = join.NewTable(spec)
+	return h
+}
+
+// neededRight lists the build columns that the output or the residual condition takes.
+func (p *joinPlan) neededRight() []int {
+	var out []int
+	for _, c := range p.out {
+		if c.side == rightSide {
+			out = append(out, c.at)
+		}
+	}
+	if p.residual != nil {
+		used := usedColumns(p.residual)
+		for i, c := range p.right {
+			if used[c.ID] {
+				out = append(out, i)
+			}
+		}
+	}
+	return out
+}
+
+// usedColumns returns the columns in an expression.
+func usedColumns(e expr.Expr) map[expr.ColID]bool {
+	used := map[expr.ColID]bool{}
+	expr.Walk(e, func(e expr.Expr) bool {
+		if c, ok := e.(*expr.Col); ok {
+			used[c.ID] = true
+		}
+		return true
+	})
+	return used
+}
+
+// stored returns the stored values of a build column.
+func (h *hashBuild) stored(col int) *vector.Vector {
+	if at := h.place[col]; at >= 0 {
+		return h.table.Key(at)
+	}
+	return h.table.Column(-2 - h.place[col])
+}
+
+type hashBuildPusher struct {
+	build   *hashBuild
+	builder *join.Builder
+	program *expr.Program
+	normal  []*normalizer
+	keys    []*vector.Vector
+	columns []*vector.Vector
+}
+
+func (h *hashBuild) Open(w *Worker) (Pusher, error) {
+	p := &hashBuildPusher{build: h, builder: h.table.NewBuilder(w.reservation()), columns: make([]*vector.Vector, len(h.columns)), keys: make([]*vector.Vector, len(h.keys))}
+	for _, k := range h.plan.node.Keys {
+		p.normal = append(p.normal, newKeyNormalizer(k.Right.Type(), k.Left.Type()))
+	}
+	var err error
+	p.program, err = expr.CompileAll(h.keys, layout(h.plan.right), h.plan.run.env)
+	return p, err
+}
+
+func (p *hashBuildPusher) Push(b *vector.Batch) error {
+	values, err := p.program.Eval(b, b.Sel)
+	if err != nil {
+		return err
+	}
+	for i, v := range values {
+		p.keys[i] = p.normal[i].apply(v, b.N, b.Sel)
+	}
+	for i, c := range p.build.columns {
+		p.columns[i] = b.Vecs[c]
+	}
+	return p.builder.Append(p.keys, p.columns, b.N, b.Sel)
+}
+
+func (p *hashBuildPusher) Flush() error { return nil }
+
+func (h *hashBuild) Finish(w *Worker) error {
+	err := h.table.Finish(w.Check)
+	h.built = err == nil
+	if err == nil {
+		h.plan.stats.fact("Hash Table", "%s, rows %d, %d kB", h.table.Form(), h.table.Rows(), (h.table.Bytes()+1023)/1024)
+	}
+	return err
+}
+
+// filter returns the filter of a key, made when first asked for.
+func (h *hashBuild) filter(key int) *join.Filter {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f, ok := h.filters[key]
+	if !ok {
+		f = h.table.KeyFilter(key)
+		h.filters[key] = f
+	}
+	return f
+}
+
+// sharedReservation is a Reservation for structures that several workers grow.
+type sharedReservation struct {
+	Reservation
+	mu sync.Mutex
+}
+
+func (r *sharedReservation) Grow(n int64) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.Reservation.Grow(n)
+}
+
+// scanFilter is a join's filter on a column of a scan.
+type scanFilter struct {
+	build *hashBuild
+	key   int
+	col   int // of the scan
+}
+
+// filterProbe is a scanFilter in one worker.
+type filterProbe struct {
+	*join.FilterProbe
+	col    int
+	tested int
+	passed int
+	off    bool
+}
+
+// probe returns the filter for a worker; nil when it would not be worth its cost.
+func (f *scanFilter) probe() *filterProbe {
+	if !f.build.built {
+		return nil
+	}
+	filter := f.build.filter(f.key)
+	if filter == nil {
+		return nil
+	}
+	return &filterProbe{FilterProbe: filter.Probe(), col: f.col}
+}
+
+// A filter that lets more than filterKeep percent of filterSample rows pass is switched off for the
+// worker's rest of the scan: the join would drop as little as cheaply.
+const (
+	filterSample = 16 << 10
+	filterKeep   = 85
+)
+
+// narrow returns the batch's live rows that pass; out is memory for them and may hold b.Sel.
+func (p *filterProbe) narrow(b *vector.Batch, out vector.Sel) vector.Sel {
+	if p.off {
+		return b.Sel
+	}
+	before := b.Live()
+	sel := p.Select(b.Vecs[p.col], b.N, b.Sel, out)
+	p.tested += before
+	p.passed += len(sel)
+	if p.tested >= filterSample {
+		p.off = p.passed*100 > p.tested*filterKeep
+		p.tested, p.passed = 0, 0
+	}
+	if len(sel) == b.N {
+		return nil
+	}
+	return sel
+}

@@ -1,0 +1,255 @@
+package exec
+
+import (
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/join"
+	"github.com/weftdb/weft/vector"
+)
+
+// hashJoinOp probes a hash table.
+type hashJoinOp struct {
+	*joinPlan
+	build *hashBuild
+}
+
+// Finished reports that there is nothing to join to, and that this kind then yields nothing.
+func (op *hashJoinOp) Finished() bool {
+	switch op.kind {
+	case join.Inner, join.Semi, join.Right, join.RightSemi, join.RightAnti:
+		return op.build.built && op.build.table.Rows() == 0
+	}
+	return false
+}
+
+type hashJoinPusher struct {
+	joinOutput
+	joiner  *join.Joiner
+	program *expr.Program
+	normal  []*normalizer
+	keys    []*vector.Vector
+}
+
+func (op *hashJoinOp) Open(w *Worker, out Pusher) (Pusher, error) {
+	p := &hashJoinPusher{keys: make([]*vector.Vector, len(op.node.Keys))}
+	p.joinOutput.init(op.joinPlan, w, out, op.build.stored)
+	var list []expr.Expr
+	for _, k := range op.node.Keys {
+		list = append(list, k.Left)
+		p.normal = append(p.normal, newKeyNormalizer(k.Left.Type(), k.Right.Type()))
+	}
+	var err error
+	if p.program, err = expr.CompileAll(list, layout(op.left), op.run.env); err != nil {
+		return nil, err
+	}
+	var residual join.Residual
+	if op.residual != nil {
+		if residual, err = newResidual(op.joinPlan, &p.joinOutput); err != nil {
+			return nil, err
+		}
+	}
+	p.joiner = op.build.table.NewJoiner(op.kind, op.node.NullAware, residual, &p.joinOutput)
+	return p, nil
+}
+
+func (p *hashJoinPusher) Push(b *vector.Batch) error {
+	values, err := p.program.Eval(b, b.Sel)
+	if err != nil {
+		return err
+	}
+	for i, v := range values {
+		p.keys[i] = p.normal[i].apply(v, b.N, b.Sel)
+	}
+	p.input = b
+	return p.joiner.Push(p.keys, b.N, b.Sel)
+}
+
+func (p *hashJoinPusher) Flush() error { return p.out.Flush() }
+
+// joinOutput makes batches of what a Joiner finds.
+type joinOutput struct {
+	plan   *joinPlan
+	w      *Worker
+	out    Pusher
+	input  *vector.Batch
+	stored func(col int) *vector.Vector
+	right  []*vector.Vector // per output column: its stored values, found at the first batch
+	own    []vector.Vector
+	batch  vector.Batch
+}
+
+func (o *joinOutput) init(p *joinPlan, w *Worker, out Pusher, stored func(int) *vector.Vector) {
+	o.plan, o.w, o.out, o.stored = p, w, out, stored
+	o.own = make([]vector.Vector, len(p.out))
+	o.batch.Vecs = make([]*vector.Vector, len(p.out))
+}
+
+// columns finds the stored columns; the table is finished by then.
+func (o *joinOutput) columns() {
+	if o.right != nil {
+		return
+	}
+	o.right = make([]*vector.Vector, len(o.plan.out))
+	for i, c := range o.plan.out {
+		if c.side == rightSide {
+			o.right[i] = o.stored(c.at)
+		}
+	}
+}
+
+func (o *joinOutput) Once(sel vector.Sel, build []uint32) error {
+	o.columns()
+	for i, c := range o.plan.out {
+		v := &o.own[i]
+		switch {
+		case c.side == leftSide:
+			v = o.input.Vecs[c.at]
+		case sel == nil:
+			vector.PickOuter(v, o.right[i], build)
+		default:
+			vector.PickAt(v, o.right[i], o.input.N, sel, build)
+		}
+		o.batch.Vecs[i] = v
+	}
+	o.batch.N, o.batch.Sel = o.input.N, sel
+	return o.push()
+}
+
+func (o *joinOutput) Pairs(probe, build []uint32) error {
+	o.columns()
+	for i, c := range o.plan.out {
+		v := &o.own[i]
+		switch {
+		case c.side == rightSide:
+			vector.Pick(v, o.right[i], build)
+		case o.input.Vecs[c.at].Form == vector.Const:
+			v = o.input.Vecs[c.at]
+		default:
+			vector.Pick(v, o.input.Vecs[c.at], probe)
+		}
+		o.batch.Vecs[i] = v
+	}
+	o.batch.N, o.batch.Sel = len(probe), nil
+	return o.push()
+}
+
+func (o *joinOutput) Marks(sel vector.Sel, marks []uint8) error {
+	for i, c := range o.plan.out {
+		if c.side == leftSide {
+			o.batch.Vecs[i] = o.input.Vecs[c.at]
+			continue
+		}
+		v := &o.own[i]
+		v.Reset(vector.Bool, len(marks))
+		flags := vector.Of[uint8](v)
+		null := false
+		for k, m := range marks {
+			flags[k] = m & 1
+			null = null || m == join.Null
+		}
+		if null {
+			valid := v.AllValid(len(marks))
+			for k, m := range marks {
+				if m == join.Null {
+					valid.Clear(k)
+				}
+			}
+		}
+		o.batch.Vecs[i] = v
+	}
+	o.batch.N, o.batch.Sel = o.input.N, sel
+	return o.push()
+}
+
+func (o *joinOutput) push() error {
+	if err := o.w.Check(); err != nil {
+		return err
+	}
+	return o.out.Push(&o.batch)
+}
+
+// residual evaluates the conditions beyond the keys over pairs of rows.
+type residual struct {
+	output *joinOutput
+	cols   []outColumn // the condition's columns
+	filter expr.Filter
+	eval   expr.Evaluator // instead of filter, where NULL differs from FALSE
+	own    []vector.Vector
+	batch  vector.Batch
+	flat   vector.Vector
+	sel    vector.Sel
+}
+
+func newResidual(p *joinPlan, o *joinOutput) (*residual, error) {
+	r := &residual{output: o, sel: make(vector.Sel, 0, vector.BatchCap)}
+	used := usedColumns(p.residual)
+	var cols []*expr.Col
+	for i, c := range p.left {
+		if used[c.ID] {
+			r.cols, cols = append(r.cols, outColumn{leftSide, i, c.Typ.Kind()}), append(cols, c)
+		}
+	}
+	for i, c := range p.right {
+		if used[c.ID] {
+			r.cols, cols = append(r.cols, outColumn{rightSide, i, c.Typ.Kind()}), append(cols, c)
+		}
+	}
+	r.own = make([]vector.Vector, len(cols))
+	r.batch.Vecs = make([]*vector.Vector, len(cols))
+	var err error
+	if p.threeValued() {
+		r.eval, err = expr.Compile(p.residual, layout(cols), p.run.env)
+	} else {
+		r.filter, err = expr.CompileFilter(p.residual, layout(cols), p.run.env)
+	}
+	return r, err
+}
+
+// Test implements join.Residual.
+func (r *residual) Test(probe, build []uint32, flags []uint8) error {
+	if err := r.output.w.Check(); err != nil {
+		return err
+	}
+	for i, c := range r.cols {
+		v := &r.own[i]
+		switch {
+		case c.side == rightSide:
+			vector.Pick(v, r.output.stored(c.at), build)
+		case r.output.input.Vecs[c.at].Form == vector.Const:
+			v = r.output.input.Vecs[c.at]
+		default:
+			vector.Pick(v, r.output.input.Vecs[c.at], probe)
+		}
+		r.batch.Vecs[i] = v
+	}
+	r.batch.N = len(probe)
+	if r.eval != nil {
+		v, err := r.eval.Eval(&r.batch, nil)
+		if err != nil {
+			return err
+		}
+		truthValues(flags, vector.Flatten(&r.flat, v, len(flags)))
+		return nil
+	}
+	sel, err := r.filter.Select(&r.batch, nil, r.sel)
+	if err != nil {
+		return err
+	}
+	r.sel = sel
+	clear(flags)
+	for _, k := range sel {
+		flags[k] = join.True
+	}
+	return nil
+}
+
+// truthValues translates booleans.
+func truthValues(flags []uint8, v *vector.Vector) {
+	copy(flags, vector.Of[uint8](v))
+	if v.Valid != nil {
+		for k := range flags {
+			if !v.Valid.Get(k) {
+				flags[k] = join.Null
+			}
+		}
+	}
+}

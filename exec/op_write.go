@@ -1,0 +1,181 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/storage"
+	"github.com/weftdb/weft/vector"
+)
+
+// writeOp changes a table by its input's rows and passes on what RETURNING computes. It runs on
+// one worker.
+type writeOp struct {
+	run       *run
+	table     *catalog.Table
+	write     func(w *writePusher, b *vector.Batch, refs []storage.RowRef) error
+	refs      bool // the input's last column is the row's reference
+	repeats   bool // the input may name a row twice
+	checks    []planner.TableCheck
+	checked   bool // the input's rows are to be stored
+	rowCols   []*expr.Col
+	returning []expr.Expr
+}
+
+func (b *builder) write(n planner.Node) ([]*stream, error) {
+	op := &writeOp{run: b.run}
+	var input planner.Node
+	var returning []planner.Item
+	switch n := n.(type) {
+	case *planner.Insert:
+		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
+		op.checks, op.checked = n.Checks, true
+		op.write = func(w *writePusher, b *vector.Batch, _ []storage.RowRef) error {
+			_, err := w.op.run.query.Txn.Insert(w.w.Ctx, w.op.table, b)
+			return err
+		}
+	case *planner.Update:
+		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
+		op.checks, op.checked, op.refs = n.Checks, true, true
+		op.write = func(w *writePusher, b *vector.Batch, refs []storage.RowRef) error {
+			_, err := w.op.run.query.Txn.Update(w.w.Ctx, w.op.table, refs, b)
+			return err
+		}
+	case *planner.Delete:
+		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.Input.Cols()
+		op.refs = true
+		op.write = func(w *writePusher, _ *vector.Batch, refs []storage.RowRef) error {
+			_, err := w.op.run.query.Txn.Delete(w.w.Ctx, w.op.table, refs)
+			return err
+		}
+	}
+	if b.run.query.Txn == nil {
+		return nil, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot write to %s in a read-only transaction", op.table.Name)
+	}
+	op.repeats = op.refs && mayRepeat(input)
+	for i := range returning {
+		op.returning = append(op.returning, returning[i].Expr)
+	}
+	streams, err := b.build(input, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range streams {
+		s.serial = true
+		s.add(op, nil)
+	}
+	return streams, nil
+}
+
+// mayRepeat reports whether a plan may yield a scan's row more than once.
+func mayRepeat(n planner.Node) bool {
+	switch n := n.(type) {
+	case *planner.Scan:
+		return false
+	case *planner.Project, *planner.Filter, *planner.Sort, *planner.Limit:
+		return mayRepeat(n.Kids()[0])
+	}
+	return true
+}
+
+// writePusher is a writeOp at work.
+type writePusher struct {
+	op      *writeOp
+	w       *Worker
+	checks  *rowChecks
+	program *expr.Program
+	seen    map[storage.RowRef]struct{}
+	refs    []storage.RowRef
+	sel     vector.Sel
+	rows    vector.Batch // what is written
+	flat    vector.Vector
+	batch   vector.Batch
+	out     Pusher
+}
+
+func (op *writeOp) Open(w *Worker, out Pusher) (Pusher, error) {
+	p := &writePusher{op: op, w: w, out: out}
+	if op.repeats {
+		p.seen = map[storage.RowRef]struct{}{}
+	}
+	var err error
+	if op.checked {
+		if p.checks, err = newRowChecks(op); err != nil {
+			return nil, err
+		}
+	}
+	if len(op.returning) > 0 {
+		p.program, err = expr.CompileAll(op.returning, layout(op.rowCols), op.run.env)
+	}
+	return p, err
+}
+
+func (p *writePusher) Flush() error { return p.out.Flush() }
+
+func (p *writePusher) Push(b *vector.Batch) error {
+	if err := p.w.Check(); err != nil {
+		return err
+	}
+	p.rows = vector.Batch{N: b.N, Sel: b.Sel, Vecs: b.Vecs}
+	if p.op.refs {
+		if p.takeRefs(b); len(p.refs) == 0 {
+			return nil
+		}
+		if p.op.checked {
+			p.rows.Vecs = b.Vecs[:len(b.Vecs)-1]
+		}
+	}
+	if p.checks != nil {
+		if err := p.checks.check(&p.rows); err != nil {
+			return err
+		}
+	}
+	if err := p.op.write(p, &p.rows, p.refs); err != nil {
+		var conflict *storage.RowConflict
+		if errors.As(err, &conflict) {
+			return conflict.Unwrap()
+		}
+		return err
+	}
+	p.op.run.affected.Add(int64(p.rows.Live()))
+	if p.program == nil {
+		return nil
+	}
+	vecs, err := p.program.Eval(&p.rows, p.rows.Sel)
+	if err != nil {
+		return err
+	}
+	p.batch = vector.Batch{N: p.rows.N, Sel: p.rows.Sel, Vecs: vecs}
+	return p.out.Push(&p.batch)
+}
+
+// takeRefs collects the live rows' references. A row that the statement has changed already is
+// left alone: of several joined rows, any one decides.
+func (p *writePusher) takeRefs(b *vector.Batch) {
+	column := vector.Flatten(&p.flat, b.Vecs[len(b.Vecs)-1], b.N)
+	refs := vector.Of[int64](column)
+	p.refs = p.refs[:0]
+	sel := p.sel[:0]
+	for k := range b.Live() {
+		i := uint16(k)
+		if b.Sel != nil {
+			i = b.Sel[k]
+		}
+		ref := storage.RowRef(refs[i])
+		if p.seen != nil {
+			if _, again := p.seen[ref]; again {
+				continue
+			}
+			p.seen[ref] = struct{}{}
+		}
+		p.refs = append(p.refs, ref)
+		sel = append(sel, i)
+	}
+	p.sel = sel
+	if len(sel) < b.N {
+		p.rows.Sel = sel
+	}
+}

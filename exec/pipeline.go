@@ -1,0 +1,211 @@
+package exec
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/weftdb/weft/vector"
+)
+
+// ErrStop is returned by a Pusher that wants no more rows: LIMIT. It ends its own pipeline's
+// scanning, on all workers; what was pushed before is flushed and finished as usual. It never
+// leaves the pipeline.
+var ErrStop = errors.New("exec: no more input wanted")
+
+// Pusher is one operator instance in one worker.
+type Pusher interface {
+	// Push takes a batch with at least one live row. b and its vectors are borrowed for the call:
+	// nothing of them may be kept or changed; an operator that narrows or extends a batch passes
+	// on a Batch of its own.
+	Push(b *vector.Batch) error
+	// Flush is called once, after the worker's last Push, also after ErrStop but not after another
+	// error. It may push, and flushes what follows.
+	Flush() error
+}
+
+// Source produces batches. Its morsels are handed out to workers by one atomic counter.
+type Source interface {
+	// Morsels returns the number of morsels. It is called once per run of the pipeline, after all
+	// pipelines that must come before have finished.
+	Morsels(w *Worker) (int, error)
+	// Open returns a worker's scanner, which pushes to out.
+	Open(w *Worker, out Pusher) (Scanner, error)
+}
+
+// Scanner is a source's instance in one worker.
+type Scanner interface {
+	// Scan pushes every batch of a morsel.
+	Scan(morsel int) error
+}
+
+// Operator is a streaming operator: filter, projection, probe.
+type Operator interface {
+	// Open returns a worker's instance, which pushes to out.
+	Open(w *Worker, out Pusher) (Pusher, error)
+}
+
+// Sink takes a pipeline's batches: hash build, aggregation, sort, result. Often it is the Source
+// of another pipeline too. Several pipelines may share a sink.
+type Sink interface {
+	// Open returns a worker's instance.
+	Open(w *Worker) (Pusher, error)
+	// Finish is called once, after the last worker of the last pipeline that feeds the sink, and
+	// puts their states together.
+	Finish(w *Worker) error
+}
+
+// finished is implemented by operators that can tell, before a pipeline starts, that it will push
+// nothing to its sink: an inner join with nothing to join to, a LIMIT reached by another pipeline.
+type finished interface{ Finished() bool }
+
+// Pipeline is a source, the operators its rows stream through, and a sink.
+type Pipeline struct {
+	Source Source
+	Ops    []Operator
+	Sink   *SharedSink
+	// After must finish first: hash builds, shared subplans, pipelines before in order.
+	After []*Pipeline
+	// Serial pipelines run on one worker: their rows' order matters, or they write.
+	Serial bool
+
+	started bool
+	next    atomic.Int64
+	halted  atomic.Bool
+}
+
+// SharedSink counts the pipelines that still have to feed a sink.
+type SharedSink struct {
+	Sink
+	pending int
+	owner   *nodeStats // EXPLAIN ANALYZE: who the time of Finish belongs to
+}
+
+// feed makes p feed the sink.
+func (s *SharedSink) feed(p *Pipeline) {
+	p.Sink = s
+	s.pending++
+}
+
+// run runs the pipelines that p needs, then p, unless that has happened before. The graph is
+// acyclic, and one pipeline runs at a time, with all workers: a query never needs more threads
+// than it was given, whatever its plan.
+func (r *run) run(p *Pipeline) error {
+	if p.started {
+		return nil
+	}
+	p.started = true
+	for _, before := range p.After {
+		if p.finished() {
+			break
+		}
+		if err := r.run(before); err != nil {
+			return err
+		}
+	}
+	if !p.finished() {
+		if err := r.scan(p); err != nil {
+			return err
+		}
+	}
+	if p.Sink.pending--; p.Sink.pending > 0 {
+		return nil
+	}
+	return r.guard(func() error {
+		w := r.newWorker(0, &p.halted)
+		w.clock.enter(p.Sink.owner)
+		err := p.Sink.Finish(w)
+		w.clock.leave()
+		return w.close(err)
+	})
+}
+
+func (p *Pipeline) finished() bool {
+	if f, ok := p.Sink.Sink.(finished); ok && f.Finished() {
+		return true
+	}
+	for _, op := range p.Ops {
+		if f, ok := op.(finished); ok && f.Finished() {
+			return true
+		}
+	}
+	return false
+}
+
+// scan runs p's source to its end on the workers that its morsels can keep busy.
+func (r *run) scan(p *Pipeline) error {
+	first := r.newWorker(0, &p.halted)
+	var morsels int
+	err := r.guard(func() (err error) {
+		morsels, err = p.Source.Morsels(first)
+		return err
+	})
+	workers := min(r.threads, morsels)
+	if p.Serial {
+		workers = min(workers, 1)
+	}
+	if err != nil || workers == 0 {
+		return first.close(err)
+	}
+	failed := make(chan error, workers)
+	for id := 1; id < workers; id++ {
+		w := r.newWorker(id, &p.halted)
+		go func() { failed <- r.work(p, w, morsels) }()
+	}
+	err = r.work(p, first, morsels)
+	for id := 1; id < workers; id++ {
+		if other := <-failed; worse(other, err) {
+			err = other
+		}
+	}
+	return err
+}
+
+// worse reports whether error a says more than b: what stopped a worker halted the others.
+func worse(a, b error) bool {
+	return a != nil && (b == nil || errors.Is(b, errHalted))
+}
+
+// work is one worker's part of a pipeline.
+func (r *run) work(p *Pipeline, w *Worker, morsels int) error {
+	err := r.guard(func() error { return r.pushMorsels(p, w, morsels) })
+	if err != nil {
+		p.halted.Store(true)
+	}
+	return w.close(err)
+}
+
+func (r *run) pushMorsels(p *Pipeline, w *Worker, morsels int) error {
+	out, err := p.Sink.Open(w)
+	if err != nil {
+		return err
+	}
+	for i := len(p.Ops) - 1; i >= 0; i-- {
+		if out, err = p.Ops[i].Open(w, out); err != nil {
+			return err
+		}
+	}
+	scanner, err := p.Source.Open(w, out)
+	if err != nil {
+		return err
+	}
+	for {
+		m := int(p.next.Add(1)) - 1
+		if m >= morsels {
+			break
+		}
+		if err = w.Check(); err == nil {
+			err = scanner.Scan(m)
+		}
+		if errors.Is(err, ErrStop) {
+			p.next.Store(int64(morsels)) // the others end after their morsel
+			break
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil && !errors.Is(err, ErrStop) {
+		return err
+	}
+	return nil
+}

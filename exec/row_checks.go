@@ -1,0 +1,125 @@
+package exec
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/vector"
+)
+
+// rowChecks tests rows against a table's NOT NULL and CHECK constraints before they are stored. The
+// first row that fails is reported, and of its failures the one PostgreSQL reports: NOT NULL in
+// column order, then CHECKs by name.
+type rowChecks struct {
+	table  *catalog.Table
+	env    *expr.Env
+	checks []planner.TableCheck
+	evals  []expr.Evaluator
+}
+
+func newRowChecks(op *writeOp) (*rowChecks, error) {
+	c := &rowChecks{table: op.table, env: op.run.env, checks: slices.Clone(op.checks)}
+	slices.SortFunc(c.checks, func(a, b planner.TableCheck) int { return strings.Compare(a.Name, b.Name) })
+	at := layout(op.rowCols)
+	for _, check := range c.checks {
+		e, err := expr.Compile(check.Expr, at, op.run.env)
+		if err != nil {
+			return nil, err
+		}
+		c.evals = append(c.evals, e)
+	}
+	return c, nil
+}
+
+// check returns the error of the first live row that fails.
+func (c *rowChecks) check(b *vector.Batch) error {
+	row := -1
+	var failed *sqlerr.Error
+	note := func(i int, make func() *sqlerr.Error) {
+		if row < 0 || i < row {
+			row, failed = i, make()
+		}
+	}
+	for col := range c.table.Columns {
+		if v := b.Vecs[col]; c.table.Columns[col].NotNull && v.Valid != nil {
+			if i := firstRow(b, v.IsNull); i >= 0 {
+				note(i, func() *sqlerr.Error { return c.nullError(col) })
+			}
+		}
+	}
+	for k, e := range c.evals {
+		v, err := e.Eval(b, b.Sel)
+		if err != nil {
+			if row >= 0 { // an earlier constraint fails for some row: that comes first
+				break
+			}
+			return err
+		}
+		isFalse := func(i int) bool { return !v.IsNull(i) && vector.DatumAt(v, i).I == 0 }
+		if i := firstRow(b, isFalse); i >= 0 {
+			note(i, func() *sqlerr.Error { return c.checkError(c.checks[k].Name) })
+		}
+	}
+	if failed == nil {
+		return nil
+	}
+	return failed.WithDetail("Failing row contains (%s).", c.describe(b, row))
+}
+
+// firstRow returns the first live row for which is holds, −1 if there is none.
+func firstRow(b *vector.Batch, is func(i int) bool) int {
+	for k := range b.Live() {
+		i := k
+		if b.Sel != nil {
+			i = int(b.Sel[k])
+		}
+		if is(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+func (c *rowChecks) nullError(col int) *sqlerr.Error {
+	name := c.table.Columns[col].Name
+	e := sqlerr.New(sqlerr.NotNullViolation, "null value in column %q of relation %q violates not-null constraint", name, c.table.Name).
+		WithTable(c.table.Name).WithColumn(name)
+	e.SchemaName = c.table.Schema
+	return e
+}
+
+func (c *rowChecks) checkError(name string) *sqlerr.Error {
+	e := sqlerr.New(sqlerr.CheckViolation, "new row for relation %q violates check constraint %q", c.table.Name, name).
+		WithTable(c.table.Name).WithConstraint(name)
+	e.SchemaName = c.table.Schema
+	return e
+}
+
+// shownBytes is how much of a value an error shows, as in PostgreSQL.
+const shownBytes = 64
+
+// describe prints a row's values.
+func (c *rowChecks) describe(b *vector.Batch, row int) string {
+	parts := make([]string, len(c.table.Columns))
+	for i := range parts {
+		d := vector.DatumAt(b.Vecs[i], row)
+		if d.Null {
+			parts[i] = "null"
+			continue
+		}
+		text := expr.FormatDatum(c.table.Columns[i].Type, d, c.env)
+		if len(text) > shownBytes {
+			cut := shownBytes
+			for cut > 0 && text[cut]&0xC0 == 0x80 {
+				cut--
+			}
+			text = text[:cut] + "..."
+		}
+		parts[i] = text
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,73 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/weftdb/weft/internal/sqlerr"
+)
+
+// errHalted stops the workers of a pipeline in which another one has failed.
+var errHalted = errors.New("exec: another worker failed")
+
+// Worker is one goroutine's share of a pipeline: what it holds is nobody else's, so nothing is
+// locked.
+type Worker struct {
+	ID     int
+	Ctx    context.Context
+	Memory Reservation
+
+	run     *run
+	halted  *atomic.Bool
+	closers []func() error
+	clock   clock
+}
+
+func (r *run) newWorker(id int, halted *atomic.Bool) *Worker {
+	w := &Worker{ID: id, Ctx: r.ctx, Memory: Reservation{account: r.account}, run: r, halted: halted}
+	w.clock.on = r.stats != nil
+	return w
+}
+
+// Check returns an error when the statement was cancelled or another worker failed. It costs two
+// loads; loops that take longer than a batch call it now and then.
+func (w *Worker) Check() error {
+	if w.run.cancelled.Load() {
+		return context.Cause(w.Ctx)
+	}
+	if w.halted.Load() {
+		return errHalted
+	}
+	return nil
+}
+
+// onClose registers what has to be released when the worker ends.
+func (w *Worker) onClose(f func() error) { w.closers = append(w.closers, f) }
+
+// close releases what the worker holds, latest first, and returns the first error.
+func (w *Worker) close(err error) error {
+	for i := len(w.closers) - 1; i >= 0; i-- {
+		if e := w.closers[i](); err == nil {
+			err = e
+		}
+	}
+	w.closers = nil
+	return err
+}
+
+// reservation returns a reservation of its own for a structure that outlives the worker.
+func (w *Worker) reservation() *Reservation { return &Reservation{account: w.run.account} }
+
+// guard turns a panic into an error: a bug ends the statement, not the process.
+func (r *run) guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = sqlerr.New(sqlerr.InternalError, "internal error: %v", p).
+				WithDetail("Statement: %s", r.query.Statement).
+				WithHint("This is a bug in weft. Stack: %s", debug.Stack())
+		}
+	}()
+	return f()
+}
