@@ -121,6 +121,9 @@ func quoSpecial(d, e Decimal) (Decimal, error) {
 	return Inf, nil
 }
 
+// QuoScale divides numbers, rounding half away from zero to scale digits. e is not 0.
+func (d Decimal) QuoScale(e Decimal, scale int) Decimal { return quoScale(d, e, scale) }
+
 // quoScale divides numbers, rounding half away from zero to scale digits. e is not 0.
 func quoScale(d, e Decimal, scale int) Decimal {
 	neg := d.neg != e.neg
