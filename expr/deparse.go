@@ -150,7 +150,7 @@ func (p *printer) cast(e *Cast, showImplicit bool) {
 		t = t.Base() // derived modifiers are weft's own
 	}
 	if c, ok := e.Arg.(*Const); ok && c.Typ.ID == catalog.Text && !c.Value.Null {
-		p.WriteString(quoteLiteral(c.Value.S) + "::" + labelType(t))
+		p.WriteString(quoteConstant(c.Value.S) + "::" + labelType(t))
 		return
 	}
 	p.list("(", []Expr{e.Arg}, "", ")::"+labelType(t), false)
@@ -178,8 +178,19 @@ func (p *printer) distinct(e *IsDistinct) {
 }
 
 func (p *printer) in(e *InList) {
+	for _, item := range e.List {
+		if _, ok := item.(*Const); !ok {
+			p.inByOne(e)
+			return
+		}
+	}
+	arg, typ := e.Arg, e.Arg.Type().Base()
+	if typ.ID == catalog.Varchar { // which has no operators of its own
+		typ = textType
+		arg = &Cast{Arg: arg, Typ: typ}
+	}
 	p.WriteString("(")
-	p.expr(e.Arg, true)
+	p.expr(arg, true)
 	if len(e.List) == 1 {
 		p.WriteString(pick(e.Negated, " <> ", " = "))
 		p.expr(e.List[0], true)
@@ -189,14 +200,26 @@ func (p *printer) in(e *InList) {
 	p.WriteString(pick(e.Negated, " <> ALL (", " = ANY ("))
 	items := make([]string, len(e.List))
 	for i, item := range e.List {
-		c, ok := item.(*Const)
-		if !ok {
-			p.list("ARRAY[", e.List, ", ", "]))", true)
-			return
-		}
-		items[i] = arrayItem(c)
+		items[i] = arrayItem(item.(*Const))
 	}
-	p.WriteString(quoteLiteral("{"+strings.Join(items, ",")+"}") + "::" + labelType(e.Arg.Type().Base()) + "[]))")
+	p.WriteString(quoteConstant("{"+strings.Join(items, ",")+"}") + "::" + labelType(typ) + "[]))")
+}
+
+// inByOne prints a list with expressions as comparisons one by one.
+func (p *printer) inByOne(e *InList) {
+	list := &BoolOp{Or: !e.Negated}
+	for _, item := range e.List {
+		c, err := ResolveBinary(pick(e.Negated, "<>", "="), e.Arg, item, -1)
+		if err != nil {
+			continue
+		}
+		list.Args = append(list.Args, c)
+	}
+	if len(list.Args) == 1 {
+		p.expr(list.Args[0], false)
+		return
+	}
+	p.expr(list, false)
 }
 
 // arrayItem prints a value inside an array literal.
@@ -244,27 +267,29 @@ func (p *printer) constant(e *Const) {
 		p.WriteString(pick(e.Value.I != 0, "true", "false"))
 		return
 	case e.Typ.IsInteger():
-		if s[0] != '-' {
+		// As the literals they were: weft may have given them the type of the other operand.
+		small := e.Value.I == int64(int32(e.Value.I))
+		if s[0] != '-' && small {
 			p.WriteString(s)
 			return
 		}
-		label = "integer"
-		if e.Value.I != int64(int32(e.Value.I)) {
-			label = "bigint"
-		}
+		label = pick(small, "integer", "bigint")
 	case e.Typ.ID == catalog.Numeric && s[0] >= '0' && s[0] <= '9' && strings.ContainsAny(s, "eE."):
 		p.WriteString(s)
 		return
 	case e.Typ.ID == catalog.Unknown:
-		p.WriteString(quoteLiteral(s))
+		p.WriteString(quoteConstant(s))
 		return
 	}
-	p.WriteString(quoteLiteral(s) + "::" + label)
+	p.WriteString(quoteConstant(s) + "::" + label)
 }
 
-// quoteLiteral quotes a string constant.
+// quoteConstant quotes a string constant.
+func quoteConstant(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// quoteLiteral is PostgreSQL's quote_literal, which is safe under any setting.
 func quoteLiteral(s string) string {
-	quoted := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	quoted := quoteConstant(s)
 	if strings.Contains(s, `\`) {
 		return "E" + strings.ReplaceAll(quoted, `\`, `\\`)
 	}

@@ -195,6 +195,9 @@ func (f *folder) fold(e Expr) Expr {
 		constant = call.Fn.Volatility == Stable || len(call.Fn.Args) == 0 && call.Fn.Volatility == Immutable
 	}
 	if !constant {
+		if not, ok := e.(*Not); ok {
+			return pushNot(not.Arg, true)
+		}
 		return f.foldStrictNull(e)
 	}
 	return f.evaluate(e)
