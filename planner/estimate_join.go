@@ -107,7 +107,11 @@ func joinFacts(kind JoinKind, left, right *relFacts, eqs []equality, rest []expr
 		}
 		return joinFacts(k, right, left, flipped, rest)
 	}
-	return joinedFacts(left, right, kind, inner)
+	out := joinedFacts(left, right, kind, inner)
+	if kind == InnerJoin {
+		out.keys = equatedKeys(out.keys, eqs)
+	}
+	return out
 }
 
 // joinedFacts merges both sides' facts under a number of matches.
@@ -143,38 +147,75 @@ func joinedFacts(left, right *relFacts, kind JoinKind, inner float64) *relFacts 
 	return out
 }
 
-// equalitySelectivity is the share of the cross product that satisfies all equalities.
+// equalitySelectivity is the share of the cross product that satisfies all equalities: one over the
+// larger number of distinct keys. A side has no more distinct keys than rows, however many columns
+// the key has; where the columns cover a key of a side, it had as many before its filters as rows.
 func equalitySelectivity(left, right *relFacts, eqs []equality) float64 {
 	if len(eqs) == 0 {
 		return 1
 	}
-	s := 1.0
-	leftKey, rightKey := colSet{}, colSet{}
+	leftKeys, rightKeys := 1.0, 1.0
+	leftCols, rightCols := colSet{}, colSet{}
 	for _, e := range eqs {
-		l, r := left.exprFacts(e.left), right.exprFacts(e.right)
-		s /= math.Max(math.Max(l.distinct, r.distinct), 1)
-		addBare(leftKey, e.left)
-		addBare(rightKey, e.right)
+		leftKeys *= math.Max(left.exprFacts(e.left).distinct, 1)
+		rightKeys *= math.Max(right.exprFacts(e.right).distinct, 1)
+		addBare(leftCols, e.left)
+		addBare(rightCols, e.right)
 	}
-	// A join that covers a key of one side finds at most one match there, however many columns
-	// the key has: independence would multiply their selectivities.
-	for _, side := range []struct {
-		f    *relFacts
-		cols colSet
-	}{{left, leftKey}, {right, rightKey}} {
-		for _, k := range side.f.keys {
-			if k.cols.within(side.cols) {
-				s = math.Max(s, 1/math.Max(k.domain, 1))
-				if len(k.cols) > 1 {
-					return math.Min(s, 1)
+	if len(eqs) > 1 {
+		leftKeys = math.Min(leftKeys, math.Max(left.rows, 1))
+		rightKeys = math.Min(rightKeys, math.Max(right.rows, 1))
+	}
+	// Values of a foreign key are drawn from the whole domain of the key it refers to, also from
+	// those whose rows a filter has removed.
+	if domain := left.keyDomain(leftCols); domain > 0 {
+		return 1 / domain
+	}
+	if domain := right.keyDomain(rightCols); domain > 0 {
+		return 1 / domain
+	}
+	return 1 / math.Max(leftKeys, rightKeys)
+}
+
+// keyDomain returns the size of a key that cols cover, 0 if they cover none. Of several keys the
+// one with the fewest rows decides.
+func (f *relFacts) keyDomain(cols colSet) float64 {
+	domain := 0.0
+	for _, k := range f.keys {
+		if len(k.cols) > 0 && k.cols.within(cols) && (domain == 0 || k.domain < domain) {
+			domain = k.domain
+		}
+	}
+	return domain
+}
+
+// equatedKeys adds to keys those in which a column is replaced by one that a join makes equal to it.
+func equatedKeys(keys []keyFacts, eqs []equality) []keyFacts {
+	const most = 16 // variants beyond this add planning time and hardly ever a better estimate
+	out := keys
+	for _, e := range eqs {
+		l, r := bareColumn(e.left), bareColumn(e.right)
+		if l == nil || r == nil {
+			continue
+		}
+		for _, k := range keys {
+			if len(out) >= most {
+				return out
+			}
+			for _, swap := range [][2]*expr.Col{{l, r}, {r, l}} {
+				if k.cols[swap[0].ID] && !k.cols[swap[1].ID] {
+					cols := k.cols.with()
+					delete(cols, swap[0].ID)
+					cols[swap[1].ID] = true
+					out = append(out[:len(out):len(out)], keyFacts{cols, k.domain})
 				}
 			}
 		}
 	}
-	return math.Max(s, 1/math.Max(math.Max(left.rows, right.rows)*1e3, 1))
+	return out
 }
 
-func addBare(set colSet, e expr.Expr) {
+func bareColumn(e expr.Expr) *expr.Col {
 	for {
 		c, ok := e.(*expr.Cast)
 		if !ok {
@@ -182,7 +223,12 @@ func addBare(set colSet, e expr.Expr) {
 		}
 		e = c.Arg
 	}
-	if c, ok := e.(*expr.Col); ok {
+	c, _ := e.(*expr.Col)
+	return c
+}
+
+func addBare(set colSet, e expr.Expr) {
+	if c := bareColumn(e); c != nil {
 		set[c.ID] = true
 	}
 }

@@ -110,7 +110,7 @@ func (sh *shell) script(ctx context.Context, in io.Reader) error {
 			break
 		}
 	}
-	if strings.TrimSpace(sh.buffer) != "" && !sh.quit {
+	if !onlyComments(sh.buffer) && !sh.quit {
 		if !sh.statement(ctx, sh.buffer) {
 			failed = true
 		}
@@ -124,7 +124,7 @@ func (sh *shell) script(ctx context.Context, in io.Reader) error {
 
 // line takes a line of input and runs what it completes. It reports whether all of that succeeded.
 func (sh *shell) line(ctx context.Context, line string) bool {
-	if strings.TrimSpace(sh.buffer) == "" && strings.HasPrefix(strings.TrimSpace(line), `\`) {
+	if onlyComments(sh.buffer) && strings.HasPrefix(strings.TrimSpace(line), `\`) {
 		sh.buffer = ""
 		return sh.command(ctx, strings.TrimSpace(line))
 	}
@@ -150,9 +150,19 @@ func (sh *shell) line(ctx context.Context, line string) bool {
 	}
 }
 
+// onlyComments reports whether text holds no part of a statement: blanks and -- comments only.
+func onlyComments(text string) bool {
+	for _, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
+			return false
+		}
+	}
+	return true
+}
+
 // statement runs one statement's text and prints its result. Interrupts cancel it.
 func (sh *shell) statement(ctx context.Context, text string) bool {
-	if strings.Trim(text, "; \t\r\n") == "" {
+	if onlyComments(strings.Trim(text, "; \t\r\n")) {
 		return true
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
