@@ -1,11 +1,8 @@
 package storage
 
 import (
-	"bytes"
 	"context"
 	"sync"
-
-	"github.com/zeebo/xxh3"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -18,9 +15,10 @@ type writeScratch struct {
 	nodes   []uint32
 	hashes  []uint32
 	oldKeys keyTable
+	newKeys keyTable
+	taken   []bool // per key of newKeys: the committed state has it
 	order   []int
 	ids     []uint64
-	key     []byte
 	picked  []*vector.Vector
 }
 
@@ -31,35 +29,6 @@ func (s *writeScratch) grow(n int) {
 		s.nodes, s.hashes = make([]uint32, n), make([]uint32, n)
 	}
 	s.nodes, s.hashes = s.nodes[:n], s.hashes[:n]
-}
-
-// keyTable holds the keys of many rows for every index of a table, one behind the other.
-type keyTable struct {
-	buf     []byte
-	ends    []int
-	hasNull []bool
-	indexes int
-}
-
-func (k *keyTable) reset(rows, indexes int) {
-	n := rows * indexes
-	if cap(k.ends) < 2*n {
-		k.ends, k.hasNull = make([]int, 2*n), make([]bool, n)
-	}
-	k.buf, k.ends, k.hasNull, k.indexes = k.buf[:0], k.ends[:2*n], k.hasNull[:n], indexes
-}
-
-func (k *keyTable) get(row, index int) (key []byte, hasNull bool) {
-	n := row*k.indexes + index
-	return k.buf[k.ends[2*n]:k.ends[2*n+1]], k.hasNull[n]
-}
-
-// set encodes the key of row i of vecs as that of a row.
-func (k *keyTable) set(row, index int, ix *indexCodec, vecs []*vector.Vector, i int) {
-	n := row*k.indexes + index
-	k.ends[2*n] = len(k.buf)
-	k.buf, k.hasNull[n] = ix.appendRow(appendIndexPrefix(k.buf, ix.index.ID), vecs, i)
-	k.ends[2*n+1] = len(k.buf)
 }
 
 // write runs one writing call inside a statement, making one if there is none.
@@ -128,19 +97,24 @@ func (t *Txn) insert(ctx context.Context, c *tableCodec, s *writeScratch, b *vec
 	if err := t.assignRefs(c, s.nodes, refs); err != nil {
 		return nil, err
 	}
+	s.encodeKeys(c, rows.vecs, n)
+	every := func(row, index int) bool { return true }
+	if err := t.lockKeys(ctx, c, &s.newKeys, every); err != nil {
+		return nil, err
+	}
+	if err := t.probeKeys(c, s, every); err != nil {
+		return nil, err
+	}
 	o := t.overlay
-	for i := range n {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i, ref := range refs {
 		for k := range c.indexes {
-			ix := &c.indexes[k]
-			key, hasNull := ix.appendRow(appendIndexPrefix(s.key[:0], ix.index.ID), s.pick(ix, rows.vecs), i)
-			s.key = key
-			if err := t.putKey(ctx, c, ix, key, hasNull, refs[i]); err != nil {
+			if err := t.putKey(c, s, i, k, ref); err != nil {
 				return nil, err
 			}
 		}
-		o.mu.Lock()
-		o.put(refs[i], t.cmd, rows.row(i), true)
-		o.mu.Unlock()
+		o.put(ref, t.cmd, rows.row(i), true)
 	}
 	return refs, nil
 }
@@ -182,61 +156,6 @@ func (t *Txn) assignRefs(c *tableCodec, nodes []uint32, refs []RowRef) error {
 
 const noNode = 1<<32 - 1
 
-// putKey adds an index entry for a row. The key of a unique index must be free: it is locked, and
-// looked up among the transaction's own writes and in the latest committed state.
-func (t *Txn) putKey(ctx context.Context, c *tableCodec, ix *indexCodec, key []byte, hasNull bool, ref RowRef) error {
-	o := t.overlay
-	if !ix.index.Unique || hasNull {
-		o.mu.Lock()
-		o.putKey(ix.index.ID, keyVersion{key: appendRef(key, ref), ref: ref, suffixed: true}, t.cmd)
-		o.mu.Unlock()
-		return nil
-	}
-	if err := t.lockKey(ctx, ix.index.ID, key, Update); err != nil {
-		return err
-	}
-	_, taken, err := getRef(t.e.db, key)
-	if err != nil {
-		return err
-	}
-	// Workers of one transaction share its locks, so looking and adding is one step.
-	o.mu.Lock()
-	if v := o.newestKey(ix.index.ID, key); v != nil {
-		taken = !v.deleted
-	}
-	if !taken {
-		o.putKey(ix.index.ID, keyVersion{key: key, ref: ref}, t.cmd)
-	}
-	o.mu.Unlock()
-	if !taken {
-		return nil
-	}
-	values, _, err := ix.decode(key[indexPrefixLen:])
-	if err != nil {
-		return err
-	}
-	return t.e.errDuplicate(c.tbl, ix, values)
-}
-
-func (t *Txn) lockKey(ctx context.Context, index catalog.IndexID, key []byte, mode LockMode) error {
-	_, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockKey, object: uint32(index), id: xxh3.Hash(key)}, mode, Wait)
-	return err
-}
-
-// deleteKey removes the index entry of a row.
-func (t *Txn) deleteKey(ctx context.Context, ix *indexCodec, key []byte, hasNull bool, ref RowRef) error {
-	suffixed := !ix.index.Unique || hasNull
-	if suffixed {
-		key = appendRef(bytes.Clone(key), ref)
-	} else if err := t.lockKey(ctx, ix.index.ID, key, Update); err != nil {
-		return err
-	}
-	t.overlay.mu.Lock()
-	t.overlay.putKey(ix.index.ID, keyVersion{key: key, ref: ref, suffixed: suffixed, deleted: true}, t.cmd)
-	t.overlay.mu.Unlock()
-	return nil
-}
-
 // Delete removes rows and returns how many. A row changed since the statement's view gives a
 // *RowConflict and ends the call. Rows this statement has deleted or updated already are skipped.
 func (t *Txn) Delete(ctx context.Context, tbl *catalog.Table, refs []RowRef) (int, error) {
@@ -249,19 +168,20 @@ func (t *Txn) Delete(ctx context.Context, tbl *catalog.Table, refs []RowRef) (in
 		if err != nil {
 			return err
 		}
+		if err := t.lockKeys(ctx, c, &s.oldKeys, func(row, _ int) bool { return !skip.Get(row) }); err != nil {
+			return err
+		}
+		o := t.overlay
+		o.mu.Lock()
+		defer o.mu.Unlock()
 		for i, ref := range refs {
 			if skip.Get(i) {
 				continue
 			}
 			for k := range c.indexes {
-				key, hasNull := s.oldKeys.get(i, k)
-				if err := t.deleteKey(ctx, &c.indexes[k], key, hasNull, ref); err != nil {
-					return err
-				}
+				t.deleteKey(c, s, i, k, ref)
 			}
-			t.overlay.mu.Lock()
-			t.overlay.put(ref, t.cmd, nil, false)
-			t.overlay.mu.Unlock()
+			o.put(ref, t.cmd, nil, false)
 			count++
 		}
 		return nil
@@ -310,46 +230,30 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 	if err := t.assignRefs(c, s.nodes, after); err != nil {
 		return nil, err
 	}
+	s.encodeKeys(c, rows.vecs, len(refs))
+	if err := t.lockChangedKeys(ctx, c, s, refs, after); err != nil {
+		return nil, err
+	}
+	o := t.overlay
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for i, ref := range refs {
 		if after[i] == 0 {
 			continue
 		}
-		if err := t.updateKeys(ctx, c, s, i, ref, after[i], rows.vecs); err != nil {
-			return nil, err
+		for k := range c.indexes {
+			if !s.keyChanges(i, k) && after[i] == ref {
+				continue
+			}
+			t.deleteKey(c, s, i, k, ref)
+			if err := t.putKey(c, s, i, k, after[i]); err != nil {
+				return nil, err
+			}
 		}
-		o := t.overlay
-		o.mu.Lock()
 		if after[i] != ref {
 			o.put(ref, t.cmd, nil, false)
 		}
 		o.put(after[i], t.cmd, rows.row(i), after[i] != ref)
-		o.mu.Unlock()
 	}
 	return after, nil
-}
-
-// updateKeys replaces the index entries of row i that change with it.
-func (t *Txn) updateKeys(ctx context.Context, c *tableCodec, s *writeScratch, i int, from, to RowRef, vecs []*vector.Vector) error {
-	for k := range c.indexes {
-		ix := &c.indexes[k]
-		oldKey, oldNull := s.oldKeys.get(i, k)
-		key, hasNull := ix.appendRow(appendIndexPrefix(s.key[:0], ix.index.ID), s.pick(ix, vecs), i)
-		s.key = key
-		same := bytes.Equal(oldKey, key)
-		if same && from == to {
-			continue
-		}
-		if ix.index.Unique && !same { // foreign keys look at it: a stronger lock
-			if _, _, err := t.e.locks.lock(ctx, &t.owner, rowResource(from), Update, Wait); err != nil {
-				return err
-			}
-		}
-		if err := t.deleteKey(ctx, ix, oldKey, oldNull, from); err != nil {
-			return err
-		}
-		if err := t.putKey(ctx, c, ix, key, hasNull, to); err != nil {
-			return err
-		}
-	}
-	return nil
 }
