@@ -87,7 +87,7 @@ func (s *sender) Push(b *vector.Batch) error {
 	case s.rows <- ownedBatch(b):
 		return nil
 	case <-s.ctx.Done():
-		return context.Cause(s.ctx)
+		return s.ctx.Err()
 	}
 }
 

@@ -79,7 +79,7 @@ func Run(ctx context.Context, q Query, out Result) (Outcome, error) {
 	}
 	r.env = copyEnv(q.Env, q.Plan.ParamSlots)
 	if err := ctx.Err(); err != nil {
-		return outcome, context.Cause(ctx)
+		return outcome, ctx.Err()
 	}
 	unwatch := context.AfterFunc(ctx, func() { r.cancelled.Store(true) })
 	defer unwatch()

@@ -35,7 +35,7 @@ func (r *run) newWorker(id int, halted *atomic.Bool) *Worker {
 // loads; loops that take longer than a batch call it now and then.
 func (w *Worker) Check() error {
 	if w.run.cancelled.Load() {
-		return context.Cause(w.Ctx)
+		return w.Ctx.Err()
 	}
 	if w.halted.Load() {
 		return errHalted
