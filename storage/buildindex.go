@@ -98,6 +98,9 @@ func (l *indexLoad) addBatch(b *vector.Batch, key []byte) ([]byte, error) {
 	for i := range b.N {
 		var hasNull bool
 		key, hasNull = l.ix.appendRow(appendIndexPrefix(key[:0], l.ix.index.ID), b.Vecs[:n], i)
+		if err := l.ix.checkSize(len(key)); err != nil {
+			return key, err
+		}
 		full, err := l.add(key, hasNull, RowRef(refs[i]))
 		if err != nil {
 			return key, err

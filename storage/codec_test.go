@@ -441,6 +441,15 @@ func BenchmarkCodec(b *testing.B) {
 		data, _ := appendPage(nil, l, batch.Vecs, first, 64, ^uint64(0))
 		pages = append(pages, data)
 	}
+	b.Run("copy-page", func(b *testing.B) { // what a packed page in front of its overrides would cost
+		buf := make([]byte, maxPageBytes)
+		for b.Loop() {
+			for _, data := range pages {
+				copy(buf, data)
+			}
+		}
+		perRow(b)
+	})
 	for name, which := range map[string][]int{"16cols": all, "3ints": {0, 4, 10}, "comment": {15}} {
 		b.Run("decode-page/"+name, func(b *testing.B) {
 			var p page

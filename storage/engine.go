@@ -58,6 +58,7 @@ type Engine struct {
 	nextTable, nextStore, nextIndex atomic.Uint32
 	nextTxn, nextLoad               atomic.Uint64
 	metrics                         counters
+	maintenance                     maintainer
 }
 
 // committedState is what one commit left behind. It is immutable.
@@ -141,6 +142,7 @@ func (e *Engine) Close() error {
 			first = err
 		}
 	}
+	e.maintenance.halt()
 	e.durable.stop()
 	if e.failed() == nil {
 		keep(e.saveIDs())

@@ -25,6 +25,8 @@ type groupState struct {
 	// pages are last-change numbers per page, nil = only lastChange is known. They are dropped
 	// when too many groups have them.
 	pages atomic.Pointer[pageChanges]
+	// changes counts changed rows since the group was last folded.
+	changes atomic.Int64
 	// versions is replaced, never changed in place, under Engine.commitMu.
 	versions atomic.Pointer[[]*GroupVersion]
 }
@@ -117,6 +119,7 @@ func (j *journal) record(g *groupState, positions []uint16, n uint64) {
 	}
 	g.lastChange.Store(n)
 	g.pages.Store(p)
+	g.changes.Add(int64(len(positions)))
 }
 
 // GroupVersion is the change journal of one version of a group's column units.

@@ -4,6 +4,8 @@ import (
 	"sync"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/vector"
 )
 
 // maxLayouts bounds the layout cache; it is emptied when it is full. Databases have fewer tables
@@ -97,4 +99,18 @@ func (t *tableCodec) indexCodec(index *catalog.Index) (*indexCodec, error) {
 		}
 	}
 	return nil, errNoIndex(t.tbl, index)
+}
+
+// checkBatch verifies that a batch has the table's columns.
+func (t *tableCodec) checkBatch(b *vector.Batch) error {
+	if len(b.Vecs) < len(t.tbl.Columns) {
+		return sqlerr.New(sqlerr.InternalError, "batch has %d columns, table %s has %d", len(b.Vecs), t.tbl.Name, len(t.tbl.Columns))
+	}
+	for i := range t.tbl.Columns {
+		if have, want := b.Vecs[i].Kind, t.tbl.Columns[i].Type.Kind(); have != want {
+			return sqlerr.New(sqlerr.InternalError, "batch has kind %v for column %s of table %s, which is %v",
+				have, t.tbl.Columns[i].Name, t.tbl.Name, want)
+		}
+	}
+	return nil
 }

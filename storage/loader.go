@@ -159,7 +159,9 @@ func (l *Loader) Append(seq uint64, rows *vector.Batch) error {
 	l.turn.Broadcast()
 	l.mu.Unlock()
 
-	j.encode(l)
+	if err := j.encode(l); err != nil {
+		return l.fail(err)
+	}
 
 	if err := l.await(seq, &l.written); err != nil {
 		return err

@@ -50,6 +50,9 @@ func (p *pageEntries) reset() { p.buf, p.list = p.buf[:0], p.list[:0] }
 
 // split checks the batch and sorts its rows by node.
 func (j *loadJob) split(l *Loader, b *vector.Batch) error {
+	if err := l.codec.checkBatch(b); err != nil {
+		return err
+	}
 	j.total = b.Live()
 	j.vecs = j.dense.columns(b, len(l.tbl.Columns))
 	if err := l.t.e.checkNotNull(l.codec, j.vecs, j.total); err != nil {
@@ -91,7 +94,7 @@ func (j *loadJob) split(l *Loader, b *vector.Batch) error {
 }
 
 // encode makes the pages and keys of the batch, whose row ids are known.
-func (j *loadJob) encode(l *Loader) {
+func (j *loadJob) encode(l *Loader) error {
 	for n := range l.nodes {
 		p := &j.parts[n]
 		p.pages.reset()
@@ -110,9 +113,12 @@ func (j *loadJob) encode(l *Loader) {
 			j.picked = append(j.picked, j.vecs[c])
 		}
 		for i := range j.total {
-			j.keys.set(i, k, ix, j.picked, i)
+			if err := j.keys.set(i, k, ix, j.picked, i); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // addPage adds n rows from row first on as a packed page, or as single rows if they are too large.

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"runtime"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
@@ -60,6 +61,7 @@ func Open(o Options) (*Engine, error) {
 		}
 		return nil, err
 	}
+	e.startMaintenance()
 	return e, nil
 }
 
@@ -114,6 +116,7 @@ func (e *Engine) storeOptions() *pebble.Options {
 		LBaseMaxBytes:               64 << 20,
 		FlushSplitBytes:             4 << 20,
 		MaxManifestFileSize:         64 << 20,
+		FlushDelayDeleteRange:       10 * time.Second,
 		Logger:                      storeLogger{e.log, func(err error) { _ = e.fail("store", err) }},
 	}
 	o.CompactionConcurrencyRange = func() (int, int) { return 1, max(2, runtime.GOMAXPROCS(0)/2) }

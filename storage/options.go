@@ -21,6 +21,8 @@ type Options struct {
 	// MemTableBytes is the size at which recent writes are flushed to a file. Default 32 MB:
 	// smaller ones cost more merging, larger ones make recovery after a crash longer.
 	MemTableBytes int64
+	// NoFold turns the folding of cold rows in the background off; FoldGroup stays.
+	NoFold bool
 	// FS replaces the operating system's file system, for tests.
 	FS vfs.FS
 	// Logger receives messages of the store underneath. Default: none are written.

@@ -9,6 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -40,24 +41,39 @@ func (k *keyTable) get(row, index int) (key []byte, hasNull bool) {
 	return k.buf[k.ends[2*n]:k.ends[2*n+1]], k.hasNull[n]
 }
 
+// maxKeyBytes is the largest index key. The store keeps some keys of every block in memory.
+const maxKeyBytes = 16 << 10
+
 // set encodes the key of row i of vecs as that of a row.
-func (k *keyTable) set(row, index int, ix *indexCodec, vecs []*vector.Vector, i int) {
+func (k *keyTable) set(row, index int, ix *indexCodec, vecs []*vector.Vector, i int) error {
 	n := row*k.indexes + index
 	k.ends[2*n] = len(k.buf)
 	k.buf, k.hasNull[n] = ix.appendRow(appendIndexPrefix(k.buf, ix.index.ID), vecs, i)
 	k.ends[2*n+1] = len(k.buf)
+	return ix.checkSize(k.ends[2*n+1] - k.ends[2*n])
+}
+
+func (ix *indexCodec) checkSize(bytes int) error {
+	if bytes <= maxKeyBytes {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ProgramLimitExceeded, "index row size %d exceeds maximum %d for index %q", bytes, maxKeyBytes, ix.index.Name).
+		WithConstraint(ix.index.Name)
 }
 
 // encodeKeys encodes the index keys of rows of dense vectors as newKeys.
-func (s *writeScratch) encodeKeys(c *tableCodec, vecs []*vector.Vector, n int) {
+func (s *writeScratch) encodeKeys(c *tableCodec, vecs []*vector.Vector, n int) error {
 	s.newKeys.reset(n, len(c.indexes))
 	for k := range c.indexes {
 		ix := &c.indexes[k]
 		picked := s.pick(ix, vecs)
 		for i := range n {
-			s.newKeys.set(i, k, ix, picked, i)
+			if err := s.newKeys.set(i, k, ix, picked, i); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // lockKeys locks the keys of unique indexes that want says are concerned. Whoever holds the lock of

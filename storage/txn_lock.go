@@ -212,7 +212,9 @@ func (t *Txn) readOldKeys(c *tableCodec, s *writeScratch, refs []RowRef) (skip v
 				return nil, &RowConflict{Index: i, Ref: refs[i], Deleted: true}
 			}
 			for k := range c.indexes {
-				s.oldKeys.set(i, k, &c.indexes[k], pick(b.Vecs, at[k]), row)
+				if err := s.oldKeys.set(i, k, &c.indexes[k], pick(b.Vecs, at[k]), row); err != nil {
+					return nil, err
+				}
 			}
 			row++
 		}

@@ -86,6 +86,9 @@ func (t *Txn) Insert(ctx context.Context, tbl *catalog.Table, rows *vector.Batch
 }
 
 func (t *Txn) insert(ctx context.Context, c *tableCodec, s *writeScratch, b *vector.Batch) ([]RowRef, error) {
+	if err := c.checkBatch(b); err != nil {
+		return nil, err
+	}
 	rows := s.enc.encode(c.tableLayout, b)
 	n := rows.len()
 	if err := t.e.checkNotNull(c, rows.vecs, n); err != nil {
@@ -97,7 +100,9 @@ func (t *Txn) insert(ctx context.Context, c *tableCodec, s *writeScratch, b *vec
 	if err := t.assignRefs(c, s.nodes, refs); err != nil {
 		return nil, err
 	}
-	s.encodeKeys(c, rows.vecs, n)
+	if err := s.encodeKeys(c, rows.vecs, n); err != nil {
+		return nil, err
+	}
 	every := func(row, index int) bool { return true }
 	if err := t.lockKeys(ctx, c, &s.newKeys, every); err != nil {
 		return nil, err
@@ -206,6 +211,9 @@ func (t *Txn) Update(ctx context.Context, tbl *catalog.Table, refs []RowRef, row
 }
 
 func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs []RowRef, b *vector.Batch) ([]RowRef, error) {
+	if err := c.checkBatch(b); err != nil {
+		return nil, err
+	}
 	if err := t.lockUnchanged(ctx, c, refs, NoKeyUpdate); err != nil {
 		return nil, err
 	}
@@ -230,7 +238,9 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 	if err := t.assignRefs(c, s.nodes, after); err != nil {
 		return nil, err
 	}
-	s.encodeKeys(c, rows.vecs, len(refs))
+	if err := s.encodeKeys(c, rows.vecs, len(refs)); err != nil {
+		return nil, err
+	}
 	if err := t.lockChangedKeys(ctx, c, s, refs, after); err != nil {
 		return nil, err
 	}

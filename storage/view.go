@@ -38,7 +38,7 @@ func newView(s *snapshot, c *catalog.Snapshot) *View {
 // Retain adds a user.
 func (v *View) Retain() { v.refs.Add(1) }
 
-// Release removes a user; the last one frees the snapshot. Cursors of the view must be closed.
+// Release removes a user; the last one frees the snapshot. Cursors and fetchers are users.
 func (v *View) Release() {
 	if v.refs.Add(-1) == 0 {
 		v.snap.release()
