@@ -17,7 +17,7 @@ func (t *Txn) BuildIndex(ctx context.Context, tbl *catalog.Table, index *catalog
 	if err := t.checkWritable(); err != nil {
 		return err
 	}
-	if err := t.LockTable(ctx, tbl.ID, AccessExclusive, Wait); err != nil {
+	if err := t.lockTable(ctx, tbl.ID, AccessExclusive, Wait); err != nil {
 		return err
 	}
 	if err := t.lockForWrite(ctx, tbl); err != nil {

@@ -85,7 +85,7 @@ func (t *Txn) apply() (number uint64, batch *pebble.Batch, err error) {
 }
 
 // maxTxnBytes bounds what one commit writes: Pebble's batches end at 4 GB, keys and heads included.
-const maxTxnBytes = 2 << 30
+const maxTxnBytes int64 = 2 << 30
 
 // prepare encodes the transaction's writes.
 func (p *pendingCommit) prepare() error {
@@ -97,7 +97,7 @@ func (p *pendingCommit) prepare() error {
 	o := t.overlay
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	if o.arena.total > maxTxnBytes {
+	if int64(o.arena.total) > maxTxnBytes {
 		return sqlerr.New(sqlerr.ProgramLimitExceeded, "transaction writes too much: %d bytes of at most %d", o.arena.total, maxTxnBytes).
 			WithHint("Load large amounts of data with COPY into an empty table, or commit in between.")
 	}

@@ -93,7 +93,7 @@ func (t *Txn) NewLoader(ctx context.Context, tbl *catalog.Table) (*Loader, error
 // chooseFresh decides whether the table can be loaded into fresh stores: it is empty, and nobody
 // else writes it.
 func (l *Loader) chooseFresh() error {
-	if err := l.t.LockTable(l.ctx, l.tbl.ID, AccessExclusive, NoWait); err != nil {
+	if err := l.t.lockTable(l.ctx, l.tbl.ID, AccessExclusive, NoWait); err != nil {
 		if sqlerr.CodeOf(err) == sqlerr.LockNotAvailable {
 			return nil
 		}

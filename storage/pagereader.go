@@ -42,6 +42,10 @@ type pageReader struct {
 
 // init prepares reading columns of a table, up to a number of rows at a time.
 func (r *pageReader) init(v *View, tbl *catalog.Table, cols []int, rows int, refs bool) error {
+	// A plan made before the table was altered knows less than the rows it would meet.
+	if now := v.catalog.Table(tbl.ID); now != nil && now.SchemaVersion > tbl.SchemaVersion {
+		return errTableChanged(tbl)
+	}
 	codec, err := v.snap.e.codec(tbl)
 	if err != nil {
 		return err

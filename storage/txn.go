@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/weftdb/weft/catalog"
@@ -31,9 +32,12 @@ type Txn struct {
 	// base is the committed catalog that the transaction's changes started from, next the catalog
 	// with the changes; both nil when it made none.
 	base, next *catalog.Snapshot
-	stats      []tableStats
-	loads      []*freshSpaces
-	ended      bool
+	// pinned is the committed catalog that Catalog returned in this statement while there were no
+	// changes: a catalog given to SetCatalog stems from it.
+	pinned *catalog.Snapshot
+	stats  []tableStats
+	loads  []*freshSpaces
+	ended  bool
 }
 
 // statement is a running statement.
@@ -149,23 +153,38 @@ func (t *Txn) statementSnapshot() *snapshot {
 
 // latest returns a view of the latest committed state and all of the transaction's writes.
 func (t *Txn) latest() *View {
-	v := newView(t.e.snapshot(), t.Catalog())
+	v := newView(t.e.snapshot(), t.next)
+	if v.catalog == nil {
+		v.catalog = v.snap.state.catalog
+	}
 	v.cmd, v.overlay = math.MaxUint32, t.overlay
 	return v
 }
 
 // Catalog returns the catalog as the transaction sees it: the latest committed one with its own
-// changes.
+// changes. It stays the same within a statement, up to a LockTable.
 func (t *Txn) Catalog() *catalog.Snapshot {
 	if t.next != nil {
 		return t.next
 	}
-	return t.e.Catalog()
+	if t.pinned == nil {
+		t.pinned = t.e.Catalog()
+	}
+	return t.pinned
+}
+
+// currentTable returns a table's description now: the transaction's own or the latest committed.
+func (t *Txn) currentTable(id catalog.TableID) *catalog.Table {
+	if t.next != nil {
+		return t.next.Table(id)
+	}
+	return t.e.Catalog().Table(id)
 }
 
 // rebase brings the transaction's catalog up to what others have committed. A conflict is left for
 // the commit to report.
 func (t *Txn) rebase() {
+	t.pinned = nil
 	if t.next == nil || t.base == t.e.Catalog() {
 		return
 	}
@@ -175,7 +194,8 @@ func (t *Txn) rebase() {
 	}
 }
 
-// SetCatalog replaces the transaction's catalog. next must stem from Catalog(). Tables whose rows
+// SetCatalog replaces the transaction's catalog. next must stem from what Catalog returned last.
+// Tables whose rows
 // change shape (columns, indexes, stores, distribution) are locked AccessExclusive, others that
 // differ ShareUpdateExclusive. The commit merges the changed tables into the then latest catalog; a
 // table changed by another transaction meanwhile gives 40001, a name taken meanwhile 42P07. Stores
@@ -190,8 +210,8 @@ func (t *Txn) SetCatalog(ctx context.Context, next *catalog.Snapshot) error {
 		base = current
 	}
 	for _, c := range catalog.Diff(current, next) {
-		if c.New != nil && c.New.Temp {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "temporary tables are not stored in the database's catalog: table=%s", c.New.Name)
+		if err := checkStorable(c.New); err != nil {
+			return err
 		}
 		if c.Old == nil {
 			continue
@@ -200,7 +220,7 @@ func (t *Txn) SetCatalog(ctx context.Context, next *catalog.Snapshot) error {
 		if c.New == nil || !sameShape(c.Old, c.New) {
 			mode = AccessExclusive
 		}
-		if err := t.LockTable(ctx, c.Old.ID, mode, Wait); err != nil {
+		if err := t.lockTable(ctx, c.Old.ID, mode, Wait); err != nil {
 			return err
 		}
 		if committed := base.Table(c.Old.ID); committed != t.e.Catalog().Table(c.Old.ID) {
@@ -208,6 +228,21 @@ func (t *Txn) SetCatalog(ctx context.Context, next *catalog.Snapshot) error {
 		}
 	}
 	t.base, t.next = base, next
+	return nil
+}
+
+// checkStorable refuses tables that cannot be stored; nil is fine.
+func checkStorable(t *catalog.Table) error {
+	switch {
+	case t == nil:
+		return nil
+	case t.Temp:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "temporary tables are not stored in the database's catalog: table=%s", t.Name)
+	case len(t.Stores) == 0:
+		return sqlerr.New(sqlerr.InternalError, "table has no store: table=%s", t.Name)
+	case slices.Max(t.Stores) > MaxStore:
+		return sqlerr.New(sqlerr.ProgramLimitExceeded, "too many tables and partitions were ever created")
+	}
 	return nil
 }
 
@@ -260,8 +295,24 @@ func (t *Txn) LockTable(ctx context.Context, id catalog.TableID, mode LockMode, 
 	if err := t.checkActive(); err != nil {
 		return err
 	}
+	err := t.lockTable(ctx, id, mode, policy)
+	t.rebase()
+	return err
+}
+
+// lockTable is LockTable for use inside statements: it leaves the catalog alone.
+func (t *Txn) lockTable(ctx context.Context, id catalog.TableID, mode LockMode, policy WaitPolicy) error {
 	_, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockTable, object: uint32(id)}, mode, policy)
 	return err
+}
+
+// OverlayBytes returns about how much memory the transaction's writes take until its commit.
+func (t *Txn) OverlayBytes() int64 {
+	o := t.overlay
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	const perRow, perKey = 64, 112 // versions, positions, list entries
+	return int64(o.arena.total) + perRow*int64(len(o.rows)) + perKey*int64(len(o.keys))
 }
 
 func (t *Txn) checkActive() error {

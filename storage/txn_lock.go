@@ -25,7 +25,7 @@ func (t *Txn) LockRows(ctx context.Context, tbl *catalog.Table, refs []RowRef, m
 	if err := t.checkActive(); err != nil {
 		return nil, nil, err
 	}
-	if err := t.LockTable(ctx, tbl.ID, RowShare, Wait); err != nil {
+	if err := t.lockTable(ctx, tbl.ID, RowShare, Wait); err != nil {
 		return nil, nil, err
 	}
 	codec, err := t.e.codec(tbl)

@@ -60,10 +60,10 @@ func (t *Txn) write(ctx context.Context, tbl *catalog.Table, fn func(c *tableCod
 
 // lockForWrite locks the table and checks that tbl still describes it.
 func (t *Txn) lockForWrite(ctx context.Context, tbl *catalog.Table) error {
-	if err := t.LockTable(ctx, tbl.ID, RowExclusive, Wait); err != nil {
+	if err := t.lockTable(ctx, tbl.ID, RowExclusive, Wait); err != nil {
 		return err
 	}
-	switch now := t.Catalog().Table(tbl.ID); {
+	switch now := t.currentTable(tbl.ID); {
 	case now == nil:
 		return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", tbl.Name).WithTable(tbl.Name)
 	case !sameShape(now, tbl):
