@@ -308,7 +308,7 @@ func TestCancel(t *testing.T) {
 	for _, query := range []string{
 		"select count(*) from generate_series(1, 1000000) a, generate_series(1, 1000000) b where a + b = 7",
 		"select sum(a) from (select a.a from generate_series(1, 100000000) a(a) order by a.a desc) x",
-		"select count(*) from generate_series(1, 3000000) a, generate_series(1, 3000000) b where a = b % 1000",
+		"select count(*) from generate_series(1, 30000000) a, generate_series(1, 30000000) b where a = b % 1000",
 	} {
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(100*time.Millisecond, cancel)

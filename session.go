@@ -195,7 +195,7 @@ func contextError(ctx context.Context, err error) error {
 	if errors.As(err, &e) {
 		return err
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errStatementTimeout) {
 		return canceled(ctx)
 	}
 	return err

@@ -1,8 +1,362 @@
 package exec
 
+import (
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/imcv"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/storage"
+	"github.com/weftdb/weft/vector"
+)
+
+// columnReader reads a scan's row groups through column units: rows whose units may be trusted
+// come from them, rows that changed since the units were built from the row store, both under the
+// statement's view. A group without usable units is read by rows. The reader applies the scan's
+// filter itself.
+//
+// In a hybrid scan the units hold the filter's columns only. The filter runs on them, and the
+// survivors' other columns are fetched by reference through the same view, so that both parts of a
+// row are of one version even if the row is changed in between. A group where too many rows survive
+// is read by rows instead.
+type columnReader struct {
+	scan   *scanSource
+	views  *imcv.Manager
+	pruner *imcv.Pruner
+	filter expr.Filter // nil = no condition
+
+	covered []catalog.ColumnID // by scan column; 0 = fetched from rows
+	units   []catalog.ColumnID // those that are read from units
+	tested  []bool             // scan columns the filter uses
+	late    []int              // scan columns fetched from rows
+
+	group   imcv.GroupReader
+	pinned  bool
+	store   catalog.StoreID
+	number  int
+	at      int // next position of the unit part
+	rows    *storage.Cursor
+	rowPart bool // the rest of the group comes from the row store
+	fetcher *storage.Fetcher
+
+	sel, narrowed vector.Sel
+	own           []vector.Vector // memory for unpacked columns
+	refs          *vector.Vector
+	ids           []uint64
+	picks         []uint32
+	packed        []vector.Vector // covered columns of the survivors of a hybrid batch
+	fetched       vector.Batch
+	rowBatch      vector.Batch
+}
+
+// Lines of EXPLAIN ANALYZE.
+const (
+	factUnits   = "Row Groups from Units"
+	factPruned  = "Row Groups Pruned"
+	factByRows  = "Row Groups from Rows"
+	factTouched = "Changed Rows Merged"
+	factFetched = "Rows Fetched by Reference"
+)
+
+// ColumnViews gives scans access to column units.
+type ColumnViews = *imcv.Manager
+
 // newColumnReader returns the reader of a scan by columns, and whether it applies the scan's filter
 // itself; nil when the scan reads rows. late are the filters that joins lend to the scan: a reader
 // may use them to skip groups and rows, and need not.
 func (s *scanSource) newColumnReader(w *Worker, late []*filterProbe) (reader groupReader, filtered bool, err error) {
-	return nil, false, nil
+	views := s.run.query.Columns
+	if views == nil || s.node.Access != planner.AccessColumns && s.node.Access != planner.AccessHybrid {
+		return nil, false, nil
+	}
+	r := &columnReader{scan: s, views: views, sel: make(vector.Sel, 0, vector.BatchCap), narrowed: make(vector.Sel, 0, vector.BatchCap)}
+	ids := map[expr.ColID]catalog.ColumnID{}
+	used := expr.ColSet{}
+	if s.cond != nil {
+		used = expr.Columns(s.cond)
+	}
+	for i := range s.node.Columns {
+		c := &s.node.Columns[i]
+		column := &s.node.Table.Columns[c.Pos]
+		r.tested = append(r.tested, used.Has(c.Col.ID))
+		if column.Covered {
+			r.covered = append(r.covered, column.ID)
+			r.units = append(r.units, column.ID)
+			ids[c.Col.ID] = column.ID
+		} else {
+			r.covered = append(r.covered, 0)
+			r.late = append(r.late, i)
+		}
+	}
+	if s.cond != nil {
+		if r.filter, err = expr.CompileFilter(s.cond, s.layout, s.run.env); err != nil {
+			return nil, false, err
+		}
+	}
+	r.pruner = imcv.NewPruner(s.node.Filter, func(id expr.ColID) (catalog.ColumnID, bool) {
+		column, ok := ids[id]
+		return column, ok
+	}, s.run.env.Params)
+	r.own = make([]vector.Vector, len(r.covered))
+	r.packed = make([]vector.Vector, len(r.covered))
+	r.refs = vector.New(vector.I64, vector.BatchCap)
+	return r, true, nil
+}
+
+// Open pins the group's units, or turns to rows where there are none.
+func (r *columnReader) Open(store catalog.StoreID, number int) error {
+	r.unpin()
+	r.store, r.number, r.at, r.rowPart = store, number, 0, false
+	s := r.scan
+	if !r.views.Pin(&r.group, s.run.query.View, s.node.Table, store, number, r.units) {
+		s.stats.count(factByRows, 1)
+		r.views.Served.Rows.Add(1)
+		return r.openRows(nil)
+	}
+	r.pinned = true
+	switch {
+	case r.pruner.Skip(&r.group):
+		s.stats.count(factPruned, 1)
+		r.views.Served.Pruned.Add(1)
+		r.at = r.group.Limit()
+	case len(r.late) > 0:
+		dense, err := r.dense()
+		if err != nil {
+			return err
+		}
+		if dense {
+			r.unpin()
+			s.stats.count(factByRows, 1)
+			r.views.Served.Rows.Add(1)
+			return r.openRows(nil)
+		}
+		fallthrough
+	default:
+		s.stats.count(factUnits, 1)
+		r.views.Served.Units.Add(1)
+	}
+	return nil
+}
+
+func (r *columnReader) unpin() {
+	if r.pinned {
+		r.group.Unpin()
+		r.pinned = false
+	}
+}
+
+// maxFetchShare is the share of a group's rows up to which survivors are fetched by reference:
+// beyond it almost every page is visited anyway, and reading all of them in order costs less.
+const maxFetchShare = 0.25
+
+// dense runs a hybrid scan's filter over the group's units once to see how many rows survive.
+func (r *columnReader) dense() (bool, error) {
+	if r.filter == nil {
+		return true, nil
+	}
+	limit := int(maxFetchShare * float64(r.group.Rows()))
+	survivors := 0
+	b := vector.Batch{Vecs: make([]*vector.Vector, len(r.covered))}
+	for i := range b.Vecs {
+		b.Vecs[i] = &r.own[i]
+	}
+	for from := 0; from < r.group.Limit(); {
+		n, err := r.window(&b, from)
+		if err != nil {
+			return false, err
+		}
+		if survivors += b.Live(); survivors > limit {
+			return true, nil
+		}
+		from += n
+	}
+	return false, nil
+}
+
+// window makes b the trusted rows from a position on that pass the filter, reading the filter's
+// columns only, and returns the number of positions it covers.
+func (r *columnReader) window(b *vector.Batch, from int) (int, error) {
+	n := min(vector.BatchCap, r.group.Limit()-from)
+	sel, all := r.group.Select(from, n, r.sel)
+	r.sel = sel
+	b.N, b.Sel = n, sel
+	if all {
+		b.Sel, r.sel = nil, r.sel[:0]
+		if cap(r.sel) < vector.BatchCap {
+			r.sel = make(vector.Sel, 0, vector.BatchCap)
+		}
+	}
+	if r.filter == nil || b.Live() == 0 {
+		return n, nil
+	}
+	for i, used := range r.tested {
+		if used {
+			r.group.Read(r.covered[i], b.Vecs[i], from, n)
+		}
+	}
+	out, err := r.filter.Select(b, b.Sel, r.narrowed)
+	if err != nil {
+		return n, err
+	}
+	r.narrowed = out
+	if len(out) < n {
+		b.Sel = out
+	}
+	return n, nil
+}
+
+// Next yields the trusted rows first, then the changed ones.
+func (r *columnReader) Next(b *vector.Batch) (bool, error) {
+	for !r.rowPart {
+		if r.at >= r.group.Limit() {
+			if r.group.TouchedRows == 0 {
+				return false, nil
+			}
+			r.scan.stats.count(factTouched, int64(r.group.TouchedRows))
+			r.views.Served.Touched.Add(1)
+			if err := r.openRows(&r.group.Touched); err != nil {
+				return false, err
+			}
+			break
+		}
+		from := r.at
+		for i := range r.own {
+			b.Vecs[i] = &r.own[i]
+		}
+		n, err := r.window(b, from)
+		if err != nil {
+			return false, err
+		}
+		r.at += n
+		if b.Live() == 0 {
+			continue
+		}
+		return true, r.complete(b, from, n)
+	}
+	return r.nextRows(b)
+}
+
+// complete adds the columns that the filter did not need.
+func (r *columnReader) complete(b *vector.Batch, from, n int) error {
+	for i, id := range r.covered {
+		if id != 0 && (r.filter == nil || !r.tested[i]) {
+			r.group.Read(id, b.Vecs[i], from, n)
+		}
+	}
+	wantRefs := r.scan.node.RowRef != nil
+	if wantRefs {
+		r.refs.Reset(vector.I64, n)
+		first := int64(storage.MakeRowRef(r.store, uint64(r.number)*storage.GroupRows+uint64(from)))
+		for i, out := 0, vector.Of[int64](r.refs); i < n; i++ {
+			out[i] = first + int64(i)
+		}
+		b.Vecs[len(r.covered)] = r.refs
+	}
+	if len(r.late) > 0 {
+		return r.fetch(b, from)
+	}
+	return nil
+}
+
+// fetch makes b its live rows only and adds their other columns from the row store.
+func (r *columnReader) fetch(b *vector.Batch, from int) error {
+	s := r.scan
+	if r.fetcher == nil {
+		cols := make([]int, len(r.late))
+		for k, i := range r.late {
+			cols[k] = s.cols[i]
+		}
+		var err error
+		if r.fetcher, err = s.run.query.View.NewFetcher(s.node.Table, cols); err != nil {
+			return err
+		}
+	}
+	r.ids, r.picks = r.ids[:0], r.picks[:0]
+	first := uint64(r.number)*storage.GroupRows + uint64(from)
+	for k := range b.Live() {
+		at := k
+		if b.Sel != nil {
+			at = int(b.Sel[k])
+		}
+		r.picks = append(r.picks, uint32(at))
+		r.ids = append(r.ids, first+uint64(at))
+	}
+	s.stats.count(factFetched, int64(len(r.ids)))
+	if _, err := r.fetcher.Fetch(r.store, r.ids, &r.fetched); err != nil {
+		return err
+	}
+	for i, id := range r.covered {
+		if id != 0 {
+			pickRows(&r.packed[i], b.Vecs[i], r.picks)
+			b.Vecs[i] = &r.packed[i]
+		}
+	}
+	for k, i := range r.late {
+		b.Vecs[i] = r.fetched.Vecs[k]
+	}
+	if s.node.RowRef != nil {
+		out := vector.Of[int64](r.refs)
+		for k, at := range r.picks {
+			out[k] = out[at] // picks ascend, so no value is overwritten before it is read
+		}
+	}
+	b.N, b.Sel = len(r.picks), nil
+	return nil
+}
+
+// pickRows gathers rows, keeping constants constant.
+func pickRows(dst, src *vector.Vector, picks []uint32) {
+	if src.Form == vector.Const {
+		dst.SetConst(vector.DatumAt(src, 0))
+		return
+	}
+	vector.Pick(dst, src, picks)
+}
+
+// openRows turns to the row store for the given positions of the group, nil for all.
+func (r *columnReader) openRows(positions *storage.GroupBits) error {
+	r.rowPart = true
+	if r.rows != nil {
+		return r.rows.Reset(r.store, r.number, positions)
+	}
+	s := r.scan
+	var err error
+	r.rows, err = s.run.query.View.ScanGroup(s.node.Table, r.store, r.number, s.cols, storage.ScanOptions{Refs: s.node.RowRef != nil, Positions: positions})
+	return err
+}
+
+// nextRows yields rows from the row store that pass the filter.
+func (r *columnReader) nextRows(b *vector.Batch) (bool, error) {
+	more, err := r.rows.Next(&r.rowBatch)
+	if err != nil || !more {
+		return false, err
+	}
+	copy(b.Vecs, r.rowBatch.Vecs)
+	b.N, b.Sel = r.rowBatch.N, nil
+	if r.filter == nil {
+		return true, nil
+	}
+	out, err := r.filter.Select(b, nil, r.narrowed)
+	if err != nil {
+		return false, err
+	}
+	r.narrowed = out
+	if len(out) < b.N {
+		b.Sel = out
+	}
+	return true, nil
+}
+
+// Close releases the units and the row store's cursors.
+func (r *columnReader) Close() error {
+	r.unpin()
+	var err error
+	if r.rows != nil {
+		err = r.rows.Close()
+	}
+	if r.fetcher != nil {
+		if ferr := r.fetcher.Close(); err == nil {
+			err = ferr
+		}
+	}
+	return err
 }

@@ -39,7 +39,7 @@ func Coerce(e Expr, to catalog.Type, ctx CastContext, pos int) (Expr, error) {
 	if c, ok := e.(*Const); ok && castVolatility(from.ID, to.ID) == Immutable {
 		d, err := castDatum(c.Value, from, to, ctx == ExplicitCast, nil)
 		if err != nil {
-			return nil, at(err, pos)
+			return nil, err // PostgreSQL raises it when the statement runs, without a position
 		}
 		return &Const{Value: d, Typ: to}, nil
 	}

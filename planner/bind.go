@@ -90,11 +90,40 @@ func (b *binder) newInitParam() int {
 
 // coerce converts e to a type in the given context and notes parameter types.
 func (b *binder) coerce(e expr.Expr, to catalog.Type, ctx expr.CastContext, pos int) (expr.Expr, error) {
+	if c, ok := e.(*expr.Col); ok && c.Typ.ID == catalog.Unknown && to.ID != catalog.Unknown {
+		// The column holds bare literals: they are read as the type asked for, as they would be
+		// had they stood here themselves.
+		e, ctx = textColumn(c), expr.ExplicitCast
+	}
 	out, err := expr.Coerce(e, to, ctx, pos)
 	if err != nil {
 		return nil, err
 	}
 	return b.noteParams(out), nil
+}
+
+// textColumn is a column of bare literals taken as text.
+func textColumn(c *expr.Col) *expr.Col {
+	t := *c
+	t.Typ = catalog.Type{ID: catalog.Text}
+	return &t
+}
+
+// settle makes text of the columns whose literals have found no other type.
+func (b *binder) settle(q *bound) *bound {
+	cols := q.cols()
+	items := make([]expr.Expr, len(cols))
+	changed := false
+	for i, c := range cols {
+		items[i] = c
+		if c.Typ.ID == catalog.Unknown {
+			items[i], changed = textColumn(c), true
+		}
+	}
+	if !changed {
+		return q
+	}
+	return &bound{plan: b.projectChanged(q.plan, items), names: q.names}
 }
 
 func (b *binder) unsupported(n sql.Node, what string) error {

@@ -125,7 +125,11 @@ func plainValues(q *sql.Select) (*sql.Values, bool) {
 
 func insertWidth(n *sql.Insert, targets []int, width int, at sql.Node) ([]int, error) {
 	if width > len(targets) {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "INSERT has more expressions than target columns").At(at.SourceSpan().Start)
+		pos := at.SourceSpan().Start
+		if v, ok := at.(*sql.Values); ok {
+			pos = v.Rows[0][len(targets)].SourceSpan().Start
+		}
+		return nil, sqlerr.New(sqlerr.SyntaxError, "INSERT has more expressions than target columns").At(pos)
 	}
 	if width < len(targets) && n.Columns != nil {
 		return nil, sqlerr.New(sqlerr.SyntaxError, "INSERT has more target columns than expressions").At(n.Columns[width].Start)

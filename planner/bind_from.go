@@ -146,6 +146,7 @@ func (b *binder) fromSubquery(n *sql.SubqueryTable, s *scope) (*fromItem, error)
 	if err != nil {
 		return nil, err
 	}
+	q = b.settle(q)
 	names, err := renamed(q.names, n.Alias.Columns, n.Alias.Name.Name)
 	if err != nil {
 		return nil, err

@@ -62,7 +62,14 @@ func (sel *selection) group(plan Node) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{b: sel.b, input: map[expr.ColID]bool{}, agg: &Aggregate{}, replaced: map[expr.ColID]expr.Expr{}}
+	g := &grouping{b: sel.b, input: map[expr.ColID]bool{}, agg: &Aggregate{}, replaced: map[expr.ColID]expr.Expr{}, alias: map[expr.ColID]string{}}
+	for _, r := range sel.scope.rels {
+		for _, c := range r.cols {
+			if col, ok := c.expr.(*expr.Col); ok {
+				g.alias[col.ID] = r.name
+			}
+		}
+	}
 	for _, c := range plan.Cols() {
 		g.input[c.ID] = true
 	}
@@ -136,6 +143,7 @@ type grouping struct {
 	agg      *Aggregate
 	replaced map[expr.ColID]expr.Expr // grouped input columns
 	extra    []Item                   // columns that depend on the grouped primary key
+	alias    map[expr.ColID]string    // relation of each input column that comes from a table
 }
 
 func (g *grouping) addGroup(e expr.Expr) {
@@ -211,7 +219,11 @@ func (g *grouping) rewrite(e expr.Expr, pos int) (expr.Expr, error) {
 				return g.replaced[n.ID], nil
 			}
 		}
-		return nil, sqlerr.New(sqlerr.GroupingError, "column %q must appear in the GROUP BY clause or be used in an aggregate function", n.Name).At(pos)
+		name := n.Name
+		if alias := g.alias[n.ID]; alias != "" {
+			name = alias + "." + name
+		}
+		return nil, sqlerr.New(sqlerr.GroupingError, "column %q must appear in the GROUP BY clause or be used in an aggregate function", name).At(pos)
 	}
 	kids := expr.Children(e)
 	if len(kids) == 0 {

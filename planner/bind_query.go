@@ -183,6 +183,7 @@ func (b *binder) with(w *sql.With, outer *scope) (*scope, error) {
 		if err != nil {
 			return nil, err
 		}
+		q = b.settle(q)
 		names, err := renamed(q.names, c.Columns, name)
 		if err != nil {
 			return nil, err

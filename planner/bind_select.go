@@ -204,15 +204,6 @@ func (sel *selection) findTarget(e expr.Expr) int {
 // output computes the select list, DISTINCT and the order.
 func (sel *selection) output(plan Node) (*bound, error) {
 	b := sel.b
-	for i := range sel.exprs {
-		if sel.exprs[i].Type().ID == catalog.Unknown {
-			e, err := b.coerce(sel.exprs[i], catalog.Type{ID: catalog.Text}, expr.ImplicitCast, sel.spans[i])
-			if err != nil {
-				return nil, err
-			}
-			sel.exprs[i] = e
-		}
-	}
 	all := append([]expr.Expr(nil), sel.exprs...)
 	hidden := make([]int, len(sel.keys))
 	for i := range sel.keys {

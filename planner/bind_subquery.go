@@ -65,6 +65,7 @@ func (b *binder) subquery(e sql.Expr, s *scope) (expr.Expr, error) {
 		if len(q.names) != 1 {
 			return nil, sqlerr.New(sqlerr.SyntaxError, "subquery must return only one column").At(e.Start)
 		}
+		q = b.settle(q)
 		return &subqueryRef{kind: scalarSubquery, plan: q.plan, typ: q.cols()[0].Typ}, nil
 	case *sql.Quantified:
 		return b.quantified(e, s)
@@ -131,7 +132,7 @@ func (b *binder) any(left []expr.Expr, op string, query *sql.Select, s *scope, p
 	if len(left) > 1 && op != "=" {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "operator %s on row values with a subquery is not supported yet", op).At(pos)
 	}
-	plan, cols := distinctCols(b, q.plan)
+	plan, cols := distinctCols(b, b.settle(q).plan)
 	ref := &subqueryRef{kind: anySubquery, plan: plan, typ: boolType}
 	for i := range left {
 		cond, err := b.noted(expr.ResolveBinary(op, left[i], cols[i], pos))

@@ -31,7 +31,7 @@ func (b *binder) statementPlan(stmt sql.Statement) (Node, []string, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		plan, _ := distinctCols(b, q.plan)
+		plan, _ := distinctCols(b, b.settle(q).plan)
 		return plan, q.names, nil
 	case *sql.Insert:
 		return b.insert(n)

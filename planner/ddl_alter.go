@@ -209,11 +209,28 @@ func (a *alter) renameColumn(n *sql.RenameColumn) error {
 	if a.t.ColumnIndex(n.NewName.Name) >= 0 {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", n.NewName.Name, a.t.Name).At(n.NewName.Start)
 	}
-	if len(a.t.Checks) > 0 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a column of a table with CHECK constraints is not supported yet").At(n.Start)
+	for i := range a.t.Checks {
+		if a.t.Checks[i].Expr, err = renameIn(a.t.Checks[i].Expr, c.Name, n.NewName.Name); err != nil {
+			return err
+		}
 	}
 	c.Name = n.NewName.Name
 	return nil
+}
+
+// renameIn renames a column in the text of a CHECK constraint.
+func renameIn(text, from, to string) (string, error) {
+	e, err := sql.ParseExpr(text)
+	if err != nil {
+		return "", err
+	}
+	sql.Inspect(e, func(n sql.Node) bool {
+		if c, ok := n.(*sql.ColumnRef); ok && c.Parts[len(c.Parts)-1].Name == from {
+			c.Parts[len(c.Parts)-1].Name = to
+		}
+		return true
+	})
+	return sql.Format(e), nil
 }
 
 func (a *alter) setDefault(n *sql.AlterColumnDefault) error {

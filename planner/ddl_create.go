@@ -200,10 +200,7 @@ func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
 	b := newBinder(d.Input)
 	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr)}
 	if check.Name == "" {
-		check.Name = t.Name + "_check"
-		if len(n.Columns) == 1 {
-			check.Name = t.Name + "_" + n.Columns[0].Name + "_check"
-		}
+		check.Name = checkName(t, n.Expr)
 	}
 	probe := t.Clone()
 	probe.Checks = []catalog.Check{check}
@@ -212,6 +209,33 @@ func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
 	}
 	t.Checks = append(t.Checks, check)
 	return nil
+}
+
+// checkName is the name PostgreSQL gives a CHECK constraint: with the column's name in it when it
+// is about one column, and numbered when it is taken.
+func checkName(t *catalog.Table, e sql.Expr) string {
+	columns := map[string]bool{}
+	sql.Inspect(e, func(n sql.Node) bool {
+		if c, ok := n.(*sql.ColumnRef); ok {
+			columns[c.Parts[len(c.Parts)-1].Name] = true
+		}
+		return true
+	})
+	base := t.Name + "_check"
+	if len(columns) == 1 {
+		for name := range columns {
+			base = t.Name + "_" + name + "_check"
+		}
+	}
+	taken := map[string]bool{}
+	for _, c := range t.Checks {
+		taken[c.Name] = true
+	}
+	name := base
+	for i := 1; taken[name]; i++ {
+		name = base + itoa(i)
+	}
+	return name
 }
 
 // distribute sets the columns whose hash says on which data node a row lives: those of DISTRIBUTE

@@ -1,0 +1,4 @@
+package main
+
+// benchCommand is the home of the benchmarks.
+type benchCommand struct{}
