@@ -161,3 +161,11 @@ func (c *tableCheck) entries(ix *indexCodec) error {
 	}
 	return ioError("check index", it.Close())
 }
+
+func pick(vecs []*vector.Vector, at []int) []*vector.Vector {
+	list := make([]*vector.Vector, len(at))
+	for i, n := range at {
+		list[i] = vecs[n]
+	}
+	return list
+}

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/weftdb/weft/catalog"
@@ -26,6 +27,10 @@ type tableCodec struct {
 	indexes []indexCodec // as tbl.Indexes
 	route   router
 	notNull []int // positions of NOT NULL columns
+	// keyCols are the positions of the columns that occur in indexes; keyAt[k] says where in it the
+	// columns of index k are.
+	keyCols []int
+	keyAt   [][]int
 }
 
 // indexCodec encodes the entries of one index.
@@ -80,6 +85,7 @@ func (e *Engine) newTableCodec(tbl *catalog.Table) (*tableCodec, error) {
 		ix.keyCodec = *newKeyCodec(types, ix.index.Desc)
 		t.indexes = append(t.indexes, ix)
 	}
+	t.findKeyColumns()
 	if t.route, err = newRouter(tbl); err != nil {
 		return nil, err
 	}
@@ -113,4 +119,19 @@ func (t *tableCodec) checkBatch(b *vector.Batch) error {
 		}
 	}
 	return nil
+}
+
+func (t *tableCodec) findKeyColumns() {
+	for k := range t.indexes {
+		var places []int
+		for _, col := range t.indexes[k].cols {
+			place := slices.Index(t.keyCols, col)
+			if place < 0 {
+				place = len(t.keyCols)
+				t.keyCols = append(t.keyCols, col)
+			}
+			places = append(places, place)
+		}
+		t.keyAt = append(t.keyAt, places)
+	}
 }

@@ -35,9 +35,8 @@ type overlayStore struct {
 // overlayGroup maps in-group positions to their newest version, −1 = undone. Positions ascend: the
 // usual orders of insertion append, and a group is small enough to shift otherwise.
 type overlayGroup struct {
-	number int
-	pos    []uint16
-	head   []int32
+	pos  []uint16
+	head []int32
 }
 
 // rowVersion is one version of a row. A nil row is a tombstone.
@@ -48,10 +47,6 @@ type rowVersion struct {
 	prev     int32
 	pos      uint16
 	inserted bool // on the oldest version: the row does not exist outside the transaction
-}
-
-func newOverlay() *overlay {
-	return &overlay{stores: map[catalog.StoreID]*overlayStore{}, indexes: map[catalog.IndexID]*overlayIndex{}}
 }
 
 // byteArena hands out memory for many small byte strings that all live as long as the overlay.
@@ -82,12 +77,18 @@ func (a *byteArena) add(b []byte) []byte {
 func (o *overlay) group(store catalog.StoreID, number int) *overlayGroup {
 	s := o.stores[store]
 	if s == nil {
-		s = &overlayStore{id: store, groups: map[int]*overlayGroup{}}
+		s = &overlayStore{id: store}
+		if o.stores == nil {
+			o.stores = map[catalog.StoreID]*overlayStore{}
+		}
 		o.stores[store] = s
 	}
 	g := s.groups[number]
 	if g == nil {
-		g = &overlayGroup{number: number}
+		g = &overlayGroup{}
+		if s.groups == nil {
+			s.groups = map[int]*overlayGroup{}
+		}
 		s.groups[number] = g
 	}
 	return g

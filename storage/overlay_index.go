@@ -29,6 +29,9 @@ func (o *overlay) index(id catalog.IndexID) *overlayIndex {
 	ix := o.indexes[id]
 	if ix == nil {
 		ix = &overlayIndex{id: id}
+		if o.indexes == nil {
+			o.indexes = map[catalog.IndexID]*overlayIndex{}
+		}
 		o.indexes[id] = ix
 	}
 	return ix

@@ -55,7 +55,7 @@ type tableStats struct {
 
 // Begin starts a transaction.
 func (e *Engine) Begin(o TxnOptions) *Txn {
-	t := &Txn{e: e, opts: o, overlay: newOverlay()}
+	t := &Txn{e: e, opts: o, overlay: &overlay{}}
 	t.owner.id = e.nextTxn.Add(1)
 	return t
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"sort"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -154,104 +153,6 @@ func getValue(r pebble.Reader, key []byte) (value []byte, found bool, err error)
 	}
 	value = bytes.Clone(v)
 	return value, true, ioError("read rows", closer.Close())
-}
-
-// readOldKeys reads the index keys of rows, which are locked, in their newest version. Rows to pass
-// over are set in the result: those the running statement wrote already, and those deleted by the
-// transaction.
-func (t *Txn) readOldKeys(c *tableCodec, s *writeScratch, refs []RowRef) (skip vector.Bitmap, err error) {
-	skip = vector.NewBitmap(len(refs))
-	s.oldKeys.reset(len(refs), len(c.indexes))
-	s.order = s.order[:0]
-	started := t.statement().cmd
-	t.overlay.mu.RLock()
-	for i, ref := range refs {
-		if v, ok := t.overlay.newest(ref); ok && (v.cmd >= started || v.row == nil) {
-			skip.Set(i)
-			continue
-		}
-		s.order = append(s.order, i)
-	}
-	t.overlay.mu.RUnlock()
-	sort.Slice(s.order, func(a, b int) bool {
-		x, y := s.order[a], s.order[b]
-		return refs[x] < refs[y] || refs[x] == refs[y] && x < y
-	})
-	cols, at := c.keyColumns()
-	view := t.latest()
-	defer view.Release()
-	limit := min(len(refs), vector.BatchCap)
-	f, err := view.newFetcher(c.tbl, cols, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var b vector.Batch
-	for begin := 0; begin < len(s.order); {
-		store := refs[s.order[begin]].Store()
-		s.ids = s.ids[:0]
-		end := begin
-		for ; end < len(s.order) && len(s.ids) < limit && refs[s.order[end]].Store() == store; end++ {
-			i := s.order[end]
-			if end > 0 && refs[s.order[end-1]] == refs[i] { // the same row twice: the first one counts
-				skip.Set(i)
-				continue
-			}
-			s.ids = append(s.ids, refs[i].Row())
-		}
-		missing, err := f.Fetch(store, s.ids, &b)
-		if err != nil {
-			return nil, err
-		}
-		row := 0
-		for _, i := range s.order[begin:end] {
-			if skip.Get(i) {
-				continue
-			}
-			if missing != nil && missing.Get(row) {
-				return nil, &RowConflict{Index: i, Ref: refs[i], Deleted: true}
-			}
-			for k := range c.indexes {
-				if err := s.oldKeys.set(i, k, &c.indexes[k], pick(b.Vecs, at[k]), row); err != nil {
-					return nil, err
-				}
-			}
-			row++
-		}
-		begin = end
-	}
-	return skip, nil
-}
-
-// keyColumns lists the columns that occur in indexes, and for each index where its columns are in
-// that list.
-func (c *tableCodec) keyColumns() (cols []int, at [][]int) {
-	for k := range c.indexes {
-		var places []int
-		for _, col := range c.indexes[k].cols {
-			place := -1
-			for i, have := range cols {
-				if have == col {
-					place = i
-				}
-			}
-			if place < 0 {
-				place = len(cols)
-				cols = append(cols, col)
-			}
-			places = append(places, place)
-		}
-		at = append(at, places)
-	}
-	return cols, at
-}
-
-func pick(vecs []*vector.Vector, at []int) []*vector.Vector {
-	list := make([]*vector.Vector, len(at))
-	for i, n := range at {
-		list[i] = vecs[n]
-	}
-	return list
 }
 
 // LookupLatest locks a key of a unique index, whether it exists or not, and returns the row that

@@ -1,0 +1,147 @@
+package storage
+
+import (
+	"sort"
+
+	"github.com/weftdb/weft/vector"
+)
+
+// fewRows is up to how many rows single reads are cheaper than an iterator.
+const fewRows = 4
+
+// readOldKeys reads the index keys of rows, which are locked, in their newest version: what the
+// transaction wrote before, else the latest committed state. Rows to pass over are set in the
+// result: those the running statement wrote already, and those deleted by the transaction.
+func (t *Txn) readOldKeys(c *tableCodec, s *writeScratch, refs []RowRef) (skip vector.Bitmap, err error) {
+	skip = vector.NewBitmap(len(refs))
+	s.oldKeys.reset(len(refs), len(c.indexes))
+	s.order = s.order[:0]
+	started := t.statement().cmd
+	t.overlay.mu.RLock()
+	for i, ref := range refs {
+		if v, ok := t.overlay.newest(ref); ok && (v.cmd >= started || v.row == nil) {
+			skip.Set(i)
+			continue
+		}
+		s.order = append(s.order, i)
+	}
+	t.overlay.mu.RUnlock()
+	sort.Slice(s.order, func(a, b int) bool {
+		x, y := s.order[a], s.order[b]
+		return refs[x] < refs[y] || refs[x] == refs[y] && x < y
+	})
+	kept := s.order[:0]
+	last := RowRef(0)
+	for _, i := range s.order {
+		if refs[i] == last { // the same row twice: the first one counts
+			skip.Set(i)
+			continue
+		}
+		last = refs[i]
+		kept = append(kept, i)
+	}
+	s.order = kept
+	if len(kept) <= fewRows {
+		return skip, t.readFewKeys(c, s, refs)
+	}
+	return skip, t.fetchKeys(c, s, refs)
+}
+
+// readFewKeys reads the keys of the rows in s.order one by one.
+func (t *Txn) readFewKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
+	bufs := make([]*columnBuf, len(c.keyCols))
+	vecs := make([]*vector.Vector, len(c.keyCols))
+	for n, col := range c.keyCols {
+		bufs[n], vecs[n] = newColumnBuf(c.tbl.Columns[col].Type.Kind(), 1), &vector.Vector{}
+	}
+	for _, i := range s.order {
+		row, err := t.newestRow(c, refs[i])
+		if err != nil {
+			return err
+		}
+		if row == nil {
+			return &RowConflict{Index: i, Ref: refs[i], Deleted: true}
+		}
+		lay, err := c.ofRow(row)
+		if err != nil {
+			return err
+		}
+		one := [][]byte{row}
+		for n, col := range c.keyCols {
+			bufs[n].reset()
+			if lay.at[col] < 0 {
+				bufs[n].putConst(0, 1, c.missing[col])
+			} else {
+				bufs[n].putRows(0, lay.row, lay.at[col], one)
+			}
+			bufs[n].view(vecs[n], 1)
+		}
+		if err := s.setOldKeys(c, i, vecs, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newestRow returns the newest version of a locked row in single form, nil if there is none.
+func (t *Txn) newestRow(c *tableCodec, ref RowRef) ([]byte, error) {
+	t.overlay.mu.RLock()
+	v, own := t.overlay.newest(ref)
+	var row []byte
+	if own {
+		row = v.row
+	}
+	t.overlay.mu.RUnlock()
+	if own {
+		return row, nil
+	}
+	return readRow(t.e.db, c.tableLayout, ref)
+}
+
+// fetchKeys reads the keys of the rows in s.order, which ascend.
+func (t *Txn) fetchKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
+	view := t.latest()
+	defer view.Release()
+	limit := min(len(s.order), vector.BatchCap)
+	f, err := view.newFetcher(c.tbl, c.keyCols, limit)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var b vector.Batch
+	for left := s.order; len(left) > 0; {
+		store, n := refs[left[0]].Store(), 0
+		s.ids = s.ids[:0]
+		for ; n < min(len(left), limit) && refs[left[n]].Store() == store; n++ {
+			s.ids = append(s.ids, refs[left[n]].Row())
+		}
+		missing, err := f.Fetch(store, s.ids, &b)
+		if err != nil {
+			return err
+		}
+		for row, i := range left[:n] {
+			if missing != nil && missing.Get(row) {
+				return &RowConflict{Index: i, Ref: refs[i], Deleted: true}
+			}
+			if err := s.setOldKeys(c, i, b.Vecs, row); err != nil {
+				return err
+			}
+		}
+		left = left[n:]
+	}
+	return nil
+}
+
+// setOldKeys encodes the keys of a row from vectors of the columns c.keyCols.
+func (s *writeScratch) setOldKeys(c *tableCodec, i int, vecs []*vector.Vector, row int) error {
+	for k := range c.indexes {
+		s.picked = s.picked[:0]
+		for _, n := range c.keyAt[k] {
+			s.picked = append(s.picked, vecs[n])
+		}
+		if err := s.oldKeys.set(i, k, &c.indexes[k], s.picked, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
