@@ -126,15 +126,20 @@ func daysInMonth(y, m int) int {
 
 // joinTimestamp is the inverse of splitTimestamp, with a check of the range.
 func joinTimestamp(days int, micros int64) (int64, error) {
-	const limit = math.MaxInt64/microsPerDay - 1 // days; keeps the sum from overflowing
-	if days > limit || days < -limit {
-		return 0, errTimestampRange
-	}
-	ts := int64(days)*microsPerDay + micros
+	ts, err := joinLocal(days, micros)
 	if ts < minTimestamp {
 		return 0, errTimestampRange
 	}
-	return ts, nil
+	return ts, err
+}
+
+// joinLocal is joinTimestamp for a local time that an offset is still to be taken from.
+func joinLocal(days int, micros int64) (int64, error) {
+	const limit = math.MaxInt64/microsPerDay - 2 // keeps the sum from overflowing
+	if days > limit || days < minDate-2 {
+		return 0, errTimestampRange
+	}
+	return int64(days)*microsPerDay + micros, nil
 }
 
 func checkDate(days int) error {

@@ -64,7 +64,10 @@ func fitString(d vector.Datum, from, to catalog.Type, explicit bool) (vector.Dat
 	if to.Prec == 0 {
 		return vector.StringDatum(s), nil
 	}
-	b, err := appendFitted(nil, []byte(s), to, explicit)
+	if to.ID == catalog.Varchar && len(s) <= int(to.Prec) {
+		return vector.StringDatum(s), nil
+	}
+	b, err := appendFitted(nil, vector.ViewString(s), to, explicit)
 	return vector.StringDatum(string(b)), err
 }
 

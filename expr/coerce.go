@@ -164,6 +164,51 @@ func commonModifiers(exprs []Expr, common catalog.TypeID) catalog.Type {
 	return t
 }
 
+// DeclaredType is the type that a column made of e has, as in CREATE TABLE AS, and that clients
+// see: numeric modifiers that weft derived (of a product, a literal) are dropped, those of columns
+// and explicit casts stay.
+func DeclaredType(e Expr) catalog.Type {
+	t := e.Type()
+	if t.ID != catalog.Numeric {
+		return t
+	}
+	switch e := e.(type) {
+	case *Col:
+		return t
+	case *Cast:
+		// Coerce gives x::numeric the digits of x: no modifiers were written then.
+		if !e.Implicit && t != numericOf(e.Arg.Type()) {
+			return t
+		}
+	case *Coalesce:
+		return declaredCommon(t, e.Args)
+	case *Case:
+		kids := Children(e)
+		var results []Expr
+		for i := range e.Whens {
+			results = append(results, kids[2*i+1])
+		}
+		if e.Else != nil {
+			results = append(results, e.Else)
+		}
+		return declaredCommon(t, results)
+	}
+	return t.Base()
+}
+
+// declaredCommon keeps modifiers that all of a list declare.
+func declaredCommon(t catalog.Type, list []Expr) catalog.Type {
+	for _, e := range list {
+		if c, ok := e.(*Const); ok && c.Value.Null {
+			continue
+		}
+		if DeclaredType(e) != t {
+			return t.Base()
+		}
+	}
+	return t
+}
+
 // at gives an error a position unless it has one.
 func at(err error, pos int) error {
 	if e, ok := err.(*sqlerr.Error); ok && pos >= 0 {

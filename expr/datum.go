@@ -14,6 +14,11 @@ func ParseDatum(t catalog.Type, text string, env *Env) (vector.Datum, error) {
 		env = &Env{}
 	}
 	if t.ID == catalog.Numeric {
+		if t.Kind() == vector.I64 {
+			if i, ok := parseScaled(text, int(t.Prec), int(t.Scale)); ok {
+				return vector.IntDatum(vector.I64, i), nil
+			}
+		}
 		d, err := parseNumeric(text)
 		if err == nil {
 			d, err = fitNumeric(t, d)

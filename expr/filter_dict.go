@@ -13,7 +13,8 @@ const maxDictFilter = 1 << 14
 type dictFilter struct {
 	column int
 	rows   Filter // the condition row by row
-	entry  Filter // the condition on a batch whose only vector is the column's
+	entry  Filter // the condition on a batch whose only vector is the column's; nil until needed
+	make   func() (Filter, error)
 	dict   *vector.Vector
 	failed bool    // an entry raised an error: rows decide, the entry may not occur in them
 	flags  []uint8 // answer per entry
@@ -58,11 +59,7 @@ func (c *compiler) dictFilter(e Expr) (Filter, bool, error) {
 	}
 	inner.memo = nil
 	inner.layout = func(ColID) int { return 0 }
-	entry, err := inner.filter(e)
-	if err != nil {
-		return nil, true, err
-	}
-	f := &dictFilter{column: c.layout(col.ID), rows: rows, entry: entry}
+	f := &dictFilter{column: c.layout(col.ID), rows: rows, make: func() (Filter, error) { return inner.filter(e) }}
 	f.batch.Vecs = []*vector.Vector{&f.chunk}
 	return f, true, nil
 }
@@ -100,6 +97,12 @@ func (f *dictFilter) Select(b *vector.Batch, in, out vector.Sel) (vector.Sel, er
 
 // test fills flags and onNull for f.dict.
 func (f *dictFilter) test() error {
+	if f.entry == nil {
+		var err error
+		if f.entry, err = f.make(); err != nil {
+			return err
+		}
+	}
 	if cap(f.flags) < f.dict.Len {
 		f.flags = make([]uint8, f.dict.Len)
 	}

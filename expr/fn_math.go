@@ -40,6 +40,7 @@ func mathFunctions() []*Function {
 		fn("min_scale", "numeric", "int4", intRow(decimalMinScale)),
 		fn("trim_scale", "numeric", "numeric", decimal1(decimal.Decimal.TrimScale)),
 		fn("factorial", "int8", "numeric", decRow(factorial)),
+		fn("width_bucket", "float8 float8 float8 int4", "int4", intRow(floatBucket)),
 		fn("width_bucket", "numeric numeric numeric int4", "int4", intRow(widthBucket)),
 		fn("ceil", "float8", "float8", float1(math.Ceil)), fn("ceiling", "float8", "float8", float1(math.Ceil)),
 		fn("floor", "float8", "float8", float1(math.Floor)),
@@ -228,6 +229,30 @@ func factorial(r *row) (decimal.Decimal, error) {
 		return decimal.Decimal{}, decimal.ErrOverflow
 	}
 	return decimal.FromBig(new(big.Int).MulRange(1, max(n, 1)), 0), nil
+}
+
+func floatBucket(r *row) (int64, error) {
+	x, lo, hi, n := r.float(0), r.float(1), r.float(2), r.int(3)
+	fail := func(text string) (int64, error) { return 0, sqlerr.New("2201G", "%s", text) }
+	switch {
+	case n <= 0:
+		return fail("count must be greater than zero")
+	case x != x || lo != lo || hi != hi:
+		return fail("operand, lower bound, and upper bound cannot be NaN")
+	case lo-lo != 0 || hi-hi != 0:
+		return fail("lower and upper bounds must be finite")
+	case lo == hi:
+		return fail("lower bound cannot equal upper bound")
+	case lo > hi:
+		x, lo, hi = -x, -lo, -hi
+	}
+	switch {
+	case x < lo:
+		return 0, nil
+	case x >= hi:
+		return n + 1, nil
+	}
+	return min(int64(float64(n)*((x-lo)/(hi-lo)))+1, n), nil
 }
 
 func widthBucket(r *row) (int64, error) {

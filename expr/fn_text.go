@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/md5"
 	"crypto/sha256"
-	"encoding/base64"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -52,6 +51,8 @@ func textFunctions() []*Function {
 		fn("overlay", "text text int4 int4", "text", textRow(overlay)),
 		fn("overlay", "text text int4", "text", textRow(overlay)),
 		fn("like_escape", "text text", "text", textRow(func(r *row, dst []byte) ([]byte, error) { return likeEscape(dst, r.str(0), r.str(1)) })),
+		fn("similar_to_escape", "text", "text", textRow(func(r *row, dst []byte) ([]byte, error) { return similarEscape(dst, r.str(0), `\`) })),
+		fn("similar_to_escape", "text text", "text", textRow(func(r *row, dst []byte) ([]byte, error) { return similarEscape(dst, r.str(0), r.str(1)) })),
 		fn("to_hex", "int4", "text", textRow(func(r *row, dst []byte) ([]byte, error) { return appendBase(dst, uint64(uint32(r.int(0))), 16), nil })),
 		fn("to_hex", "int8", "text", textRow(func(r *row, dst []byte) ([]byte, error) { return appendBase(dst, uint64(r.int(0)), 16), nil })),
 	}
@@ -304,60 +305,6 @@ func appendBase(dst []byte, u uint64, base uint64) []byte {
 	}
 }
 
-func errEncoding(name string) error {
-	return sqlerr.New(sqlerr.InvalidParameterValue, "unrecognized encoding: \"%s\"", name)
-}
-
-func encodeBytes(r *row, dst []byte) ([]byte, error) {
-	b := r.bytes(0)
-	switch strings.ToLower(r.str(1)) {
-	case "hex":
-		return appendHex(dst, b), nil
-	case "base64":
-		text := base64.StdEncoding.EncodeToString(b)
-		for ; len(text) > 76; text = text[76:] {
-			dst = append(append(dst, text[:76]...), '\n')
-		}
-		return append(dst, text...), nil
-	case "escape":
-		for _, c := range b {
-			switch {
-			case c == 0 || c >= 0x80:
-				dst = append(dst, '\\', '0'+c>>6, '0'+c>>3&7, '0'+c&7)
-			case c == '\\':
-				dst = append(dst, '\\', '\\')
-			default:
-				dst = append(dst, c)
-			}
-		}
-		return dst, nil
-	}
-	return dst, errEncoding(r.str(1))
-}
-
-func decodeBytes(r *row, dst []byte) ([]byte, error) {
-	s := r.str(0)
-	switch strings.ToLower(r.str(1)) {
-	case "hex":
-		return parseHex(dst, s)
-	case "base64":
-		clean := strings.Map(func(c rune) rune {
-			if strings.ContainsRune(blanks, c) {
-				return -1
-			}
-			return c
-		}, s)
-		b, err := base64.StdEncoding.DecodeString(clean)
-		if err != nil {
-			return dst, sqlerr.New(sqlerr.InvalidParameterValue, "invalid base64 end sequence").WithHint("Input data is missing padding, is truncated, or is otherwise corrupted.")
-		}
-		return append(dst, b...), nil
-	case "escape":
-		return parseBytea(dst, strings.TrimPrefix(s, `\x`))
-	}
-	return dst, errEncoding(r.str(1))
-}
-
 // appendOutput appends argument k as text.
 func appendOutput(r *row, dst []byte, k int) []byte {
 	return AppendText(dst, r.types[k], r.args[k], r.i, r.env)
@@ -495,87 +442,4 @@ func appendPadded(r *row, dst []byte, left bool) ([]byte, error) {
 		dst = append(dst, s...)
 	}
 	return dst, nil
-}
-
-func regexpFunctions() []*Function {
-	return []*Function{
-		fn("regexp_replace", "text text text", "text", textRow(regexpReplace)),
-		fn("regexp_replace", "text text text text", "text", textRow(regexpReplace)),
-		fn("substring", "text text", "text", textRow(regexpSubstring)),
-		fn("regexp_like", "text text", "bool", boolRow(func(r *row) (bool, error) {
-			re, err := cachedRegexp(r, r.str(1), false)
-			if err != nil {
-				return false, err
-			}
-			return re.Match(r.bytes(0)), nil
-		})),
-	}
-}
-
-func regexpReplace(r *row, dst []byte) ([]byte, error) {
-	flags := ""
-	if len(r.args) > 3 {
-		flags = r.str(3)
-	}
-	if bad := strings.Trim(flags, "gin"); bad != "" {
-		return dst, sqlerr.New(sqlerr.InvalidParameterValue, "invalid regular expression option: \"%s\"", bad[:1])
-	}
-	re, err := cachedRegexp(r, r.str(1), strings.Contains(flags, "i"))
-	if err != nil {
-		return dst, err
-	}
-	s, with := r.bytes(0), r.str(2)
-	last := 0
-	for _, m := range re.FindAllSubmatchIndex(s, matchLimit(flags)) {
-		dst = append(dst, s[last:m[0]]...)
-		for i := 0; i < len(with); i++ {
-			if with[i] != '\\' || i+1 == len(with) {
-				dst = append(dst, with[i])
-				continue
-			}
-			i++
-			switch c := with[i]; {
-			case c == '&':
-				dst = append(dst, s[m[0]:m[1]]...)
-			case c >= '1' && c <= '9':
-				if g := int(c-'0') * 2; g < len(m) && m[g] >= 0 {
-					dst = append(dst, s[m[g]:m[g+1]]...)
-				}
-			case c == '\\':
-				dst = append(dst, '\\')
-			default:
-				dst = append(dst, '\\', c)
-			}
-		}
-		last = m[1]
-	}
-	return append(dst, s[last:]...), nil
-}
-
-func matchLimit(flags string) int {
-	if strings.Contains(flags, "g") {
-		return -1
-	}
-	return 1
-}
-
-func regexpSubstring(r *row, dst []byte) ([]byte, error) {
-	re, err := cachedRegexp(r, r.str(1), false)
-	if err != nil {
-		return dst, err
-	}
-	s := r.bytes(0)
-	m := re.FindSubmatchIndex(s)
-	if m == nil {
-		r.null = true
-		return dst, nil
-	}
-	if len(m) > 2 {
-		if m[2] < 0 {
-			r.null = true
-			return dst, nil
-		}
-		return append(dst, s[m[2]:m[3]]...), nil
-	}
-	return append(dst, s[m[0]:m[1]]...), nil
 }

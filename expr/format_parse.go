@@ -36,7 +36,9 @@ func (f *dateFormat) parse(text string) (*scanned, error) {
 			rest = skipLiteral(rest, n.written)
 			continue
 		}
-		rest = strings.TrimLeft(rest, " ")
+		if rest = strings.TrimLeft(rest, " "); rest == "" {
+			break
+		}
 		// A number takes its full width only when another number follows at once.
 		next := i+1 < len(f.nodes) && f.nodes[i+1].key != "" && !isNameKey(f.nodes[i+1].key)
 		var err error

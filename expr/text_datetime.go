@@ -103,7 +103,7 @@ func parseTimestampTZ(s string, env *Env) (int64, error) {
 	if err != nil || t.infinity != 0 {
 		return infiniteTimestamp(t.infinity), err
 	}
-	ts, err := joinTimestamp(t.days, t.micros)
+	ts, err := joinLocal(t.days, t.micros)
 	if err == nil {
 		switch {
 		case t.zone != nil:

@@ -159,5 +159,8 @@ func OrderKey(f float64) int64 {
 	return bits
 }
 
+// ViewString views s as bytes without copying; they must not be changed.
+func ViewString(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
 // StringOf views b as a string without copying; b must not change while the string is used.
 func StringOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
