@@ -225,8 +225,8 @@ func mark(out []uint8, v *vector.Vector, bit uint8, reset bool) {
 
 // inEval is IN over a list: true if equal to some item, else NULL if any comparison was NULL.
 func (c *compiler) compileIn(e *InList) (Evaluator, error) {
-	if set := newSet(e); set != nil {
-		arg, err := c.compile(e.Arg)
+	if set, looked := newSet(e); set != nil {
+		arg, err := c.compile(looked)
 		if err != nil {
 			return nil, err
 		}

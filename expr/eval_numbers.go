@@ -35,7 +35,26 @@ func evalNumbers(e Evaluator, t catalog.Type, b *vector.Batch, sel vector.Sel, b
 	if err != nil {
 		return numbers{}, err
 	}
+	if v.Form == vector.Const && v.Kind == vector.Bytes && !v.IsNull(0) {
+		return constNumbers(v, buf), nil
+	}
 	return numbers{vec: flat(v, buf, b.N), scale: int(t.Scale)}, nil
+}
+
+// constNumbers brings a constant in byte form (a parameter, the result of a subquery) to an integer
+// form if it has one, so that comparing a column with it stays with integers.
+func constNumbers(v, buf *vector.Vector) numbers {
+	d := decimal.FromBytes(v.BytesAt(0))
+	x, ok := d.Int128(d.Scale())
+	switch {
+	case !ok:
+		return numbers{vec: v}
+	case x.IsInt64():
+		buf.SetConst(vector.IntDatum(vector.I64, int64(x.Lo)))
+	default:
+		buf.SetConst(vector.Int128Datum(x))
+	}
+	return numbers{vec: buf, scale: d.Scale()}
 }
 
 // fixed reports whether the operand is in one of the integer forms.

@@ -41,8 +41,8 @@ func (c *compiler) filter(e Expr) (Filter, error) {
 			return &likeFilter{eval: like.(*likeEval)}, nil
 		}
 	case *InList:
-		if set := newSet(e); set != nil {
-			arg, err := c.compile(e.Arg)
+		if set, looked := newSet(e); set != nil {
+			arg, err := c.compile(looked)
 			return &inFilter{arg: arg, set: set, negated: e.Negated}, err
 		}
 	}

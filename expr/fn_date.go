@@ -213,9 +213,13 @@ func truncZoned(field string, ts int64, env *Env) (int64, error) {
 	if ts == tsInfinity || ts == tsNegInfinity {
 		return ts, nil
 	}
-	local, err := truncTimestamp(field, toLocal(ts, env), catalog.TimestampTZ)
+	was := toLocal(ts, env)
+	local, err := truncTimestamp(field, was, catalog.TimestampTZ)
 	if err != nil {
 		return 0, err
+	}
+	if f := lowerField(field); f <= fieldHour {
+		return ts - (was - local), nil // stays on its side of a clock change
 	}
 	return localToInstant(local, env.zone()), nil
 }

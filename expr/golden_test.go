@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -23,6 +24,14 @@ var rewrite = flag.Bool("rewrite", false, "fetch the golden answers from Postgre
 // A golden line is an expression, its type and its value, or its SQLSTATE and message. A line that
 // starts with "!" differs from PostgreSQL on purpose: -rewrite writes weft's own answer.
 type goldenLine struct{ text, typ, value string }
+
+// zoneOf is the session's time zone for the expressions of a file.
+func zoneOf(path string) string {
+	if strings.Contains(path, "zone") {
+		return "America/New_York"
+	}
+	return "UTC"
+}
 
 func text(g goldenLine) string { return strings.TrimPrefix(g.text, "!") }
 
@@ -61,7 +70,8 @@ func readGolden(t *testing.T, path string) []goldenLine {
 
 func fetchGolden(t *testing.T, path string, lines []goldenLine) {
 	var script, out bytes.Buffer
-	script.WriteString("SET TimeZone = 'UTC';\n\\pset null NULL\n\\pset fieldsep '\\t'\n")
+	fmt.Fprintf(&script, "SET TimeZone = '%s';\n", zoneOf(path))
+	script.WriteString("\\pset null NULL\n\\pset fieldsep '\\t'\n")
 	for _, g := range lines {
 		text := text(g)
 		fmt.Fprintf(&script, "SELECT pg_typeof(%s), %s, '|';\n\\if :ERROR\n\\echo ERROR :LAST_ERROR_SQLSTATE :LAST_ERROR_MESSAGE\n\\endif\n", text, text)
@@ -106,14 +116,16 @@ func TestGolden(t *testing.T) {
 				fetchGolden(t, path, lines)
 				lines = readGolden(t, path)
 			}
+			zone := try(time.LoadLocation(zoneOf(path)))
+			env := &expr.Env{Now: 1600000000000000, TimeZone: zone}
 			for _, g := range lines {
-				checkGolden(t, g)
+				checkGolden(t, g, env)
 			}
 		})
 	}
 }
 
-func checkGolden(t *testing.T, g goldenLine) {
+func checkGolden(t *testing.T, g goldenLine, env *expr.Env) {
 	e, err := bindText(text(g))
 	want := g.typ + " " + g.value
 	if err != nil {
@@ -122,7 +134,6 @@ func checkGolden(t *testing.T, g goldenLine) {
 		}
 		return
 	}
-	env := &expr.Env{Now: 1600000000000000}
 	for _, form := range []string{"const", "fold", "flat", "dict", "sparse"} {
 		got := evaluate(e, form, env)
 		if got != want {

@@ -20,20 +20,27 @@ type valueSet struct {
 
 const smallSet = 8 // below this a linear search beats a map
 
-// newSet returns the list as a set, or nil when some item is not constant.
-func newSet(e *InList) *valueSet {
-	t := e.Arg.Type()
+// newSet returns the list as a set and the expression to look up in it, or nil when some item is
+// not constant. Numerics are looked up in the form they are stored in.
+func newSet(e *InList) (*valueSet, Expr) {
+	arg := widened(e.Arg)
+	t := arg.Type()
 	s := &valueSet{typ: t}
 	for _, item := range e.List {
 		c, ok := item.(*Const)
-		if !ok || c.Typ.Kind() != t.Kind() || t.ID == catalog.Numeric && c.Typ.Scale != t.Scale {
-			return nil
+		if !ok {
+			return nil, nil
 		}
-		if c.Value.Null {
+		switch {
+		case c.Value.Null:
 			s.hasNull = true
-			continue
+		case t.ID == catalog.Numeric && c.Typ.ID == catalog.Numeric:
+			s.addNumeric(numericOfDatum(c.Typ, c.Value))
+		case c.Typ.Kind() != t.Kind():
+			return nil, nil
+		default:
+			s.add(c.Value)
 		}
-		s.add(c.Value)
 	}
 	if len(s.ints) <= smallSet {
 		for i := range s.ints {
@@ -47,7 +54,24 @@ func newSet(e *InList) *valueSet {
 		}
 		s.strings = nil
 	}
-	return s
+	return s, arg
+}
+
+// addNumeric adds a number in the form of the set's type; one with more fraction digits or beyond
+// that form equals none of its values.
+func (s *valueSet) addNumeric(d decimal.Decimal) {
+	if s.typ.Kind() == vector.Bytes {
+		s.add(vector.StringDatum(string(decimal.AppendBytes(nil, d))))
+		return
+	}
+	x, ok := d.Int128(int(s.typ.Scale))
+	switch {
+	case !ok || d.MinScale() > int(s.typ.Scale):
+	case s.typ.Kind() == vector.I128:
+		s.add(vector.Int128Datum(x))
+	case x.IsInt64():
+		s.add(vector.IntDatum(vector.I64, int64(x.Lo)))
+	}
 }
 
 func (s *valueSet) add(d vector.Datum) {

@@ -3,6 +3,7 @@ package expr
 import (
 	"strings"
 	"time"
+	_ "time/tzdata" // zones on machines that have no database of their own
 
 	"github.com/weftdb/weft/internal/sqlerr"
 )
