@@ -37,11 +37,10 @@ func Coerce(e Expr, to catalog.Type, ctx CastContext, pos int) (Expr, error) {
 	}
 	cast := &Cast{Arg: e, Typ: to, Implicit: ctx != ExplicitCast, Assignment: ctx == AssignmentCast, Pos: pos}
 	if c, ok := e.(*Const); ok && castVolatility(from.ID, to.ID) == Immutable {
-		d, err := castDatum(c.Value, from, to, ctx == ExplicitCast, nil)
-		if err != nil {
-			return nil, err // PostgreSQL raises it when the statement runs, without a position
+		// A failing cast stays, to fail if it is evaluated.
+		if d, err := castDatum(c.Value, from, to, ctx == ExplicitCast, nil); err == nil {
+			return &Const{Value: d, Typ: to}, nil
 		}
-		return &Const{Value: d, Typ: to}, nil
 	}
 	return cast, nil
 }

@@ -141,13 +141,15 @@ type rowAnswer struct {
 }
 
 // byRow evaluates e for row i alone.
-func byRow(e expr.Expr, vecs []*vector.Vector, i int) rowAnswer {
+func byRow(e expr.Expr, ev expr.Evaluator, vecs []*vector.Vector, i int) rowAnswer {
 	single := make([]*vector.Vector, len(vecs))
-	for k, v := range vecs {
-		single[k] = &vector.Vector{}
-		vector.GatherSel(single[k], v, vector.Sel{uint16(i)})
-	}
-	ev := try(expr.Compile(e, layout, nil))
+	expr.Walk(e, func(e expr.Expr) bool {
+		if c, ok := e.(*expr.Col); ok {
+			single[c.ID] = &vector.Vector{}
+			vector.GatherSel(single[c.ID], vecs[c.ID], vector.Sel{uint16(i)})
+		}
+		return true
+	})
 	v, err := ev.Eval(&vector.Batch{N: 1, Vecs: single}, nil)
 	if err != nil {
 		return rowAnswer{err: errorText(err)}
@@ -181,7 +183,7 @@ func TestMatrix(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		ev := try(expr.Compile(e, layout, nil))
+		ev, single := try(expr.Compile(e, layout, nil)), try(expr.Compile(e, layout, nil))
 		prog := try(expr.CompileAll([]expr.Expr{e, e}, layout, nil))
 		var filter expr.Filter
 		if e.Type().ID == catalog.Bool {
@@ -192,7 +194,7 @@ func TestMatrix(t *testing.T) {
 			n := vecs[0].Len
 			want := make([]rowAnswer, n)
 			for i := range want {
-				want[i] = byRow(e, vecs, i)
+				want[i] = byRow(e, single, vecs, i)
 			}
 			b := &vector.Batch{N: n, Vecs: vecs}
 			if s.dict {
