@@ -60,13 +60,10 @@ func coerceUnknown(c *Const, to catalog.Type, ctx CastContext, pos int) (Expr, e
 	if err == errNeedsSession {
 		return &Cast{Arg: &Const{Value: c.Value, Typ: textType}, Typ: to, Implicit: ctx != ExplicitCast, Assignment: ctx == AssignmentCast, Pos: pos}, nil
 	}
-	if err == nil && to != to.Base() {
-		d, err = castDatum(d, to.Base(), to, ctx == ExplicitCast, nil)
-	}
 	if err != nil {
 		return nil, at(err, pos)
 	}
-	return &Const{Value: d, Typ: to}, nil
+	return Coerce(&Const{Value: d, Typ: to.Base()}, to, ctx, pos)
 }
 
 func coerceParam(p *Param, to catalog.Type, ctx CastContext, pos int) (Expr, error) {

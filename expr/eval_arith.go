@@ -64,13 +64,12 @@ type intEval[T int16 | int32 | int64] struct {
 	op       byte
 	mul      func(dst, x, y []T) bool
 	overflow error
-	pos      int
 }
 
 func buildInt[T int16 | int32 | int64](op byte, id catalog.TypeID, mul func(dst, x, y []T) bool) builder {
 	return func(c *compiler, call *Call) (Evaluator, error) {
 		base, err := c.binary(call)
-		return &intEval[T]{binaryEval: base, op: op, mul: mul, overflow: rangeError(id), pos: call.Pos}, err
+		return &intEval[T]{binaryEval: base, op: op, mul: mul, overflow: rangeError(id)}, err
 	}
 }
 
@@ -86,7 +85,7 @@ func (e *intEval[T]) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vector, erro
 			sel = nil
 		}
 		if err := e.rows(dst, x, y, n, sel); err != nil {
-			return nil, at(err, e.pos)
+			return nil, err
 		}
 	}
 	return e.finish(l, r), nil
@@ -153,14 +152,13 @@ func (e *intEval[T]) rows(dst, x, y []T, n int, sel vector.Sel) error {
 // floatEval is + - * / on floats.
 type floatEval[T float32 | float64] struct {
 	binaryEval
-	op  byte
-	pos int
+	op byte
 }
 
 func buildFloat[T float32 | float64](op byte) builder {
 	return func(c *compiler, call *Call) (Evaluator, error) {
 		base, err := c.binary(call)
-		return &floatEval[T]{binaryEval: base, op: op, pos: call.Pos}, err
+		return &floatEval[T]{binaryEval: base, op: op}, err
 	}
 }
 
@@ -187,7 +185,7 @@ func (e *floatEval[T]) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vector, er
 		sel = nil
 	}
 	if err := e.check(dst, x, y, n, sel); err != nil {
-		return nil, at(err, e.pos)
+		return nil, err
 	}
 	return e.finish(l, r), nil
 }

@@ -16,14 +16,14 @@ func (c *compiler) compileCast(e *Cast) (Evaluator, error) {
 	switch {
 	case to.ID == catalog.Numeric && (from.ID == catalog.Numeric || from.IsInteger() || from.ID == catalog.Oid):
 		arg, err := c.compile(e.Arg)
-		return &numericCast{arg: arg, from: from, to: to, pos: e.Pos}, err
+		return &numericCast{arg: arg, from: from, to: to}, err
 	case from.IsInteger() && to.IsInteger() && from.ID < to.ID:
 		return c.widen(e)
 	case from.IsInteger() && to.ID == catalog.Float8:
 		return c.toFloat8(e)
 	case from.ID == catalog.Date && to == (catalog.Type{ID: catalog.Timestamp}):
 		arg, err := c.compile(e.Arg)
-		return &dateToTimestampEval{arg: arg, pos: e.Pos}, err
+		return &dateToTimestampEval{arg: arg}, err
 	case from.ID == catalog.Float4 && to.ID == catalog.Float8:
 		arg, err := c.compile(e.Arg)
 		return &convertEval[float32, float64]{arg: arg, kind: vector.F64}, err
@@ -97,7 +97,6 @@ func (c *compiler) toFloat8(e *Cast) (Evaluator, error) {
 // dateToTimestampEval converts dates to timestamps.
 type dateToTimestampEval struct {
 	arg Evaluator
-	pos int
 	buf vector.Vector
 	out vector.Vector
 }
@@ -127,7 +126,7 @@ func (e *dateToTimestampEval) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vec
 			continue
 		}
 		if out[i], err = dateToTimestamp(in[i], false, nil); err != nil {
-			return nil, at(err, e.pos)
+			return nil, err
 		}
 	}
 	e.out.Form = v.Form
@@ -139,7 +138,6 @@ type numericCast struct {
 	arg  Evaluator
 	from catalog.Type
 	to   catalog.Type
-	pos  int
 	buf  vector.Vector
 	wide vector.Vector
 	out  vector.Vector
@@ -172,7 +170,7 @@ func (e *numericCast) evalNumbers(b *vector.Batch, sel vector.Sel) (numbers, err
 		}
 	}
 	v, err := x.store(e.to, b.N, sel, &e.out)
-	return numbers{vec: v, scale: int(e.to.Scale)}, at(err, e.pos)
+	return numbers{vec: v, scale: int(e.to.Scale)}, err
 }
 
 // source returns the argument as numbers.

@@ -228,7 +228,7 @@ func (e *rowEval) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vector, error) 
 		return setNull(&e.out, kind), nil
 	}
 	if err := e.loop(n, sel); err != nil {
-		return nil, at(err, e.row.call.Pos)
+		return nil, err
 	}
 	if allConst {
 		e.out.Form = vector.Const

@@ -121,7 +121,7 @@ func (f *likeFilter) Select(b *vector.Batch, in, out vector.Sel) (vector.Sel, er
 		if e.pattern.incomplete == nil {
 			matched = e.pattern.match(x.at(int(i)))
 		} else if matched, err = matchIncomplete(x.at(int(i)), e.pattern.incomplete); err != nil {
-			return nil, at(err, e.pos)
+			return nil, err
 		}
 		if matched != e.negated {
 			out[k] = i

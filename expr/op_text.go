@@ -65,13 +65,12 @@ type likeEval struct {
 	pattern       *likePattern
 	source        string
 	ready         bool
-	pos           int
 }
 
 func buildLike(fold, negated bool) builder {
 	return func(c *compiler, call *Call) (Evaluator, error) {
 		base, err := c.binary(call)
-		return &likeEval{binaryEval: base, fold: fold, negated: negated, pos: call.Pos}, err
+		return &likeEval{binaryEval: base, fold: fold, negated: negated}, err
 	}
 }
 
@@ -104,7 +103,7 @@ func (e *likeEval) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vector, error)
 		if e.pattern.incomplete == nil {
 			matched = e.pattern.match(l.BytesAt(i))
 		} else if matched, err = matchIncomplete(l.BytesAt(i), e.pattern.incomplete); err != nil {
-			return nil, at(err, e.pos)
+			return nil, err
 		}
 		if matched {
 			out[i] = hit

@@ -41,7 +41,7 @@ type Call struct {
 	Fn   *Function
 	Args []Expr
 	Typ  catalog.Type
-	Pos  int // byte offset in the statement, for errors raised at run time
+	Pos  int // byte offset in the statement, for errors of rewrites; evaluation reports none, as in PostgreSQL
 }
 
 // Cast converts Arg to Typ. Implicit casts were added by the binder; String prints them only where
