@@ -159,3 +159,12 @@ func BenchmarkAggregate(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkCompile is what a point query pays before its first row.
+func BenchmarkCompile(b *testing.B) {
+	e := bindBench("k = 5 and f > 1.5 and l_shipmode = 'MAIL'")
+	b.ReportAllocs()
+	for b.Loop() {
+		try(expr.CompileFilter(e, layout, nil))
+	}
+}
