@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"sort"
 	"strings"
 	"sync"
@@ -85,6 +86,11 @@ func newHTAP(t *testing.T, seed uint64) *htap {
 	defer s.Close()
 	mustExec(t, s, `create table t (id bigint primary key, a integer, b bigint not null, c varchar(20), d numeric(12,2), e text, f double precision) distribute by hash(id)`)
 	mustExec(t, s, fmt.Sprintf(`insert into t select g, case when g %% 7 = 0 then null else g %% 1000 end, g * 3, 'c' || g %% 50, (g %% 10000) * 0.25, 'text ' || g, g / 8.0 from generate_series(1, %d) g`, htapRows))
+	// A bulk load packs the rows into pages, as large tables have them.
+	file := filepath.Join(t.TempDir(), "t.csv")
+	mustExec(t, s, fmt.Sprintf("copy t to '%s' (format csv)", file))
+	mustExec(t, s, "truncate t")
+	mustExec(t, s, fmt.Sprintf("copy t from '%s' (format csv)", file))
 	mustExec(t, s, `delete from t where id % 11 = 3`) // holes
 	mustExec(t, s, `alter table t colview(a, b, c, d)`)
 	mustExec(t, s, `select * from gs_imcv_flush('t')`)
@@ -122,7 +128,7 @@ func (h *htap) write(ctx context.Context, r *rand.Rand) error {
 	if err != nil && retryable(err) {
 		err = nil
 	}
-	time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
+	time.Sleep(time.Duration(r.IntN(8)) * time.Millisecond)
 	return err
 }
 
@@ -136,7 +142,11 @@ func (h *htap) change(r *rand.Rand) string {
 	case 1:
 		return fmt.Sprintf("update t set a = %d, d = d + 1, e = 'updated' where id = %d", r.IntN(1000), id)
 	case 2:
-		return fmt.Sprintf("update t set b = b + 1, c = 'c%d' where id >= %d and id < %d", r.IntN(60), id, id+r.IntN(200))
+		var many []string
+		for i := range 1 + r.IntN(40) { // neighbours, so that whole pages change
+			many = append(many, fmt.Sprintf("update t set b = b + 1, c = 'c%d' where id = %d", r.IntN(60), id+i))
+		}
+		return strings.Join(many, "; ")
 	case 3:
 		return fmt.Sprintf("delete from t where id = %d", id)
 	}
@@ -170,10 +180,11 @@ func ignoreMissingView(err error) error {
 
 // question is a random query whose result does not depend on row order.
 func question(r *rand.Rand) string {
+	from := r.IntN(3 * htapRows)
 	cond := []string{
 		fmt.Sprintf("a = %d", r.IntN(1000)),
-		fmt.Sprintf("a > %d and b < %d", 900+r.IntN(100), r.IntN(3*htapRows)),
-		fmt.Sprintf("b between %d and %d", r.IntN(3*htapRows), r.IntN(3*htapRows)),
+		fmt.Sprintf("a > %d and b < %d", 990+r.IntN(10), r.IntN(3*htapRows)),
+		fmt.Sprintf("b between %d and %d", from, from+r.IntN(9000)),
 		fmt.Sprintf("a is null and b %% 1000 = %d", r.IntN(1000)),
 		fmt.Sprintf("a in (%d, %d)", r.IntN(1000), r.IntN(1000)),
 		"a < 5 or b > " + fmt.Sprint(3*htapRows-r.IntN(5000)),
