@@ -111,7 +111,7 @@ func checkCrashed(t *testing.T, e *Engine, acked []int) {
 
 func TestCrash(t *testing.T) {
 	r := newRand(t)
-	for range 6 {
+	for range 1 + scaled(5) {
 		fs := vfs.NewCrashableMem()
 		e := openTest(t, Options{Dir: "db", FS: fs, MemTableBytes: 64 << 10})
 		tbl := createTable(t, e, kvTable(e, "t"))

@@ -52,7 +52,7 @@ func TestJournalExact(t *testing.T) {
 	for w := range 3 {
 		writers.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(w)))
-			for n := 0; n < 400; n++ {
+			for n := range scaled(400) {
 				randomChange(t, e, tbl, r, 1000+w*100000+n*3)
 			}
 		})

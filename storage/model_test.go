@@ -35,7 +35,7 @@ type modelTest struct {
 }
 
 func TestModel(t *testing.T) {
-	for round := range 12 {
+	for round := range scaled(15) {
 		m := &modelTest{T: t, r: newRand(t), fs: vfs.NewMem(), committed: model{}}
 		m.e = openTest(t, Options{Dir: "db", FS: m.fs, Nodes: 1 + round%3, MemTableBytes: 256 << 10})
 		tbl := kvTable(m.e, "t")
