@@ -53,6 +53,15 @@ func Recorded(scale float64, query int) (*Answer, error) {
 	return a, nil
 }
 
+// Approximate tells which columns of a query's answer are compared with a tolerance.
+func Approximate(query int) ([]bool, error) {
+	a, err := Recorded(RecordedScales()[0], query)
+	if err != nil {
+		return nil, err
+	}
+	return a.Approximate, nil
+}
+
 func unzipped(file string) ([]byte, error) {
 	packed, err := answerFiles.Open(file)
 	if err != nil {

@@ -51,6 +51,9 @@ func newGenerator(scale float64, text func() *text) (*Generator, error) {
 	return g, nil
 }
 
+// Prepare makes what the first Fill of a table with comments makes otherwise.
+func (g *Generator) Prepare() { g.text() }
+
 // Scale returns the scale factor.
 func (g *Generator) Scale() float64 { return g.scale }
 

@@ -56,8 +56,7 @@ const cutGroup = 64
 // cut appends comments. c.Bytes needs room for wordBytes bytes more than they take.
 func (t *text) cut(c *Column, starts []uint32, lengths []uint8) {
 	var first [cutGroup]uint32
-	var skip [cutGroup]uint8
-	var touched uint8
+	var skip, token [cutGroup]uint8
 	for len(starts) > 0 {
 		n := min(len(starts), cutGroup)
 		for i, start := range starts[:n] {
@@ -65,22 +64,20 @@ func (t *text) cut(c *Column, starts []uint32, lengths []uint8) {
 			first[i] = t.blocks[start/blockBytes] + uint32(mark>>placeBits)
 			skip[i] = uint8(mark&(1<<placeBits-1)) + uint8(start%markBytes)
 		}
-		for _, number := range first[:n] {
-			touched |= t.tokens[number]
+		for i, number := range first[:n] {
+			token[i] = t.tokens[number]
 		}
 		for i, length := range lengths[:n] {
-			c.Bytes = t.append(c.Bytes, first[i], skip[i], length)
+			c.Bytes = t.append(c.Bytes, token[i], first[i], skip[i], length)
 			c.endText()
 		}
 		starts, lengths = starts[n:], lengths[n:]
 	}
-	_ = touched
 }
 
-// append adds length bytes of the text that begin skip bytes behind the start of a token. dst needs
-// room for wordBytes bytes more.
-func (t *text) append(dst []byte, number uint32, skip, length uint8) []byte {
-	token := t.tokens[number]
+// append adds length bytes of the text that begin skip bytes behind the start of a token, given with
+// its number. dst needs room for wordBytes bytes more.
+func (t *text) append(dst []byte, token uint8, number uint32, skip, length uint8) []byte {
 	for skip >= t.length[token] {
 		skip -= t.length[token]
 		number++

@@ -1,4 +1,70 @@
 package main
 
-// benchCommand is the home of the benchmarks.
-type benchCommand struct{}
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/weftdb/weft/bench"
+	"golang.org/x/term"
+)
+
+// benchCommand is `weft bench`.
+type benchCommand struct {
+	Tpch tpchCommand `cmd:"" help:"TPC-H: generate and load the data, measure the 22 queries by rows and by columns, check their answers."`
+}
+
+// tpchCommand is `weft bench tpch`.
+type tpchCommand struct {
+	SF       float64  `name:"sf" default:"0.1" help:"Scale factor: 1 is 8.7 million rows. Answers are recorded for 0.01, 0.1 and 1."`
+	Dir      string   `type:"path" help:"Database directory; data in it are used again. Default: a temporary directory, removed at the end."`
+	Mode     []string `help:"Ways of reading to measure: row, column, auto (default: all)."`
+	Runs     int      `default:"3" help:"Measured runs of each query."`
+	Warmup   int      `default:"1" help:"Runs before them."`
+	Threads  int      `help:"Workers (default: the number of processors)."`
+	Queries  []int    `help:"Numbers of the queries to run (default: all)."`
+	Partial  bool     `help:"Give only some columns views, so that hybrid scans are used."`
+	JSON     string   `name:"json" placeholder:"FILE" help:"Write the results as JSON; - is standard output, the text then goes to standard error."`
+	LoadOnly bool     `help:"Stop when the data are loaded."`
+	Keep     bool     `help:"Keep the temporary directory."`
+}
+
+// Run runs the benchmark.
+func (c *tpchCommand) Run(ctx context.Context) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	text := os.Stdout
+	if c.JSON == "-" {
+		text = os.Stderr
+	}
+	report, err := bench.TPCH(ctx, bench.Options{Scale: c.SF, Dir: c.Dir, Keep: c.Keep, Modes: c.Mode, Runs: c.Runs,
+		Warmup: c.Warmup, Threads: c.Threads, Queries: c.Queries, Partial: c.Partial, LoadOnly: c.LoadOnly,
+		Out: text, Redraw: term.IsTerminal(int(text.Fd()))})
+	if err != nil && !errors.Is(err, bench.ErrWrong) {
+		return err
+	}
+	if c.JSON != "" {
+		if err := c.writeJSON(report); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "weft:", err)
+		return errReported
+	}
+	return nil
+}
+
+func (c *tpchCommand) writeJSON(report *bench.Report) error {
+	if c.JSON == "-" {
+		return report.WriteJSON(os.Stdout)
+	}
+	f, err := os.Create(c.JSON)
+	if err != nil {
+		return err
+	}
+	return errors.Join(report.WriteJSON(io.Writer(f)), f.Close())
+}
