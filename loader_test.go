@@ -30,7 +30,7 @@ const loadTable = "create table t (a bigint primary key, b int, c numeric(8,2), 
 func TestBulkLoad(t *testing.T) {
 	ctx := context.Background()
 	for _, workers := range []int{0, 1, 4} {
-		s := openMemory(t)
+		s := memorySession(t)
 		mustExec(t, s, loadTable)
 		const batches, rows = 100, 37
 		n, err := s.BulkLoad(ctx, "public.t", workers, func(seq uint64, b *weft.LoadBatch) (int, error) {
@@ -101,7 +101,7 @@ func TestBulkLoadErrors(t *testing.T) {
 		"duplicate key":          func(b *weft.LoadBatch) (int, error) { b.Int64(0, []int64{7, 7}); return 2, nil },
 		"":                       func(b *weft.LoadBatch) (int, error) { b.Bytes(5, wide.offsets, wide.heap); return 2, nil },
 	} {
-		s := openMemory(t)
+		s := memorySession(t)
 		mustExec(t, s, loadTable)
 		n, err := s.BulkLoad(ctx, "t", 3, func(seq uint64, b *weft.LoadBatch) (int, error) {
 			if seq >= 50 {
@@ -123,7 +123,7 @@ func TestBulkLoadErrors(t *testing.T) {
 			t.Errorf("%q: loading nothing: %d rows, error %v", name, n, err)
 		}
 	}
-	s := openMemory(t)
+	s := memorySession(t)
 	if _, err := s.BulkLoad(ctx, "nowhere", 1, nil); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("missing table: %v", err)
 	}
@@ -140,15 +140,11 @@ func TestBulkLoadErrors(t *testing.T) {
 	}
 }
 
-// openMemory opens a session of a database in memory.
-func openMemory(t *testing.T) *weft.Session {
+// memorySession opens a session of a database in memory.
+func memorySession(t *testing.T) *weft.Session {
 	t.Helper()
-	db, err := weft.Open(context.Background(), weft.InMemory, weft.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := db.Session()
-	t.Cleanup(func() { s.Close(); db.Close() })
+	s := openMemory(t).Session()
+	t.Cleanup(func() { s.Close() })
 	return s
 }
 

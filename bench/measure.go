@@ -83,7 +83,7 @@ func (r *runner) measureAll(ctx context.Context) error {
 
 // measure runs a query in one mode: first to get its answer, then for time.
 func (r *runner) measure(ctx context.Context, q tpch.Query, m *Measurement) (err error) {
-	if _, err := r.session.Exec(ctx, "SET htap_router_mode = "+m.Mode); err != nil {
+	if _, err := r.session.Exec(ctx, "SET htap_router_mode = '"+m.Mode+"'"); err != nil {
 		return err
 	}
 	if m.answer, err = r.answer(ctx, q); err != nil {
