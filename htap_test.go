@@ -17,7 +17,7 @@ import (
 	"github.com/weftdb/weft"
 )
 
-var comparisons = flag.Int("comparisons", 300, "comparisons that TestRowsEqualColumns makes")
+var comparisons = flag.Int("comparisons", 100, "comparisons that TestRowsEqualColumns makes")
 
 // htapRows is what the table starts with: three row groups on each of two data nodes.
 const htapRows = 330000

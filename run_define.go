@@ -5,6 +5,7 @@ import (
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
 )
 
 // define runs statements that change or describe the catalog.
@@ -110,7 +111,7 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 		return some
 	}
 	if old := d.ddl.FindTable(n.Name); old != nil {
-		if err := d.lock(old); err != nil {
+		if err := d.w.txn.LockTable(d.r.ctx, old.ID, alterLock(n.Actions), storage.Wait); err != nil {
 			return nil, err
 		}
 	}
@@ -136,6 +137,17 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 	}
 	d.viewsChanged = change.ViewChanged || t.HasView
 	return done("ALTER TABLE"), d.put(t)
+}
+
+// alterLock is the lock that a list of ALTER TABLE actions needs. A change of the column view does
+// not concern rows: readers and writers go on.
+func alterLock(actions []sql.AlterAction) storage.LockMode {
+	for _, a := range actions {
+		if _, ok := a.(*sql.ColView); !ok {
+			return storage.AccessExclusive
+		}
+	}
+	return storage.ShareUpdateExclusive
 }
 
 // anyRow reports whether a query yields a row, as the statement's transaction sees it.

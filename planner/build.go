@@ -15,13 +15,54 @@ func Build(stmt sql.Statement, in Input) (*Plan, error) {
 		return nil, err
 	}
 	plan := &Plan{Root: root, InitPlans: b.initPlans, CTEs: b.ctes, CatalogVersion: in.Catalog.Version, Nodes: in.Catalog.Nodes}
+	declared := declaredTypes(root)
 	for i, c := range root.Cols() {
-		plan.Columns = append(plan.Columns, ResultColumn{Name: names[i], Type: c.Typ})
+		plan.Columns = append(plan.Columns, ResultColumn{Name: names[i], Type: c.Typ, Declared: declared[i]})
 	}
 	if err := b.numberParams(plan); err != nil {
 		return nil, err
 	}
 	return b.optimize(plan)
+}
+
+// declaredTypes follows a plan's columns to the expressions that compute them.
+func declaredTypes(root Node) []catalog.Type {
+	values := map[expr.ColID]expr.Expr{}
+	walkNodes(root, func(n Node) bool {
+		switch n := n.(type) {
+		case *Project:
+			for _, it := range n.Items {
+				values[it.Col.ID] = it.Expr
+			}
+		case *Aggregate:
+			for _, it := range n.Groups {
+				values[it.Col.ID] = it.Expr
+			}
+			for _, a := range n.Aggs {
+				if t := a.Col.Typ; t.ID == catalog.Numeric {
+					values[a.Col.ID] = &aggregateRef{call: a.Call}
+				}
+			}
+		}
+		return true
+	})
+	var types []catalog.Type
+	for _, c := range root.Cols() {
+		var e expr.Expr = c
+		for range len(values) + 1 { // chains are finite: an id is computed once
+			col, ok := e.(*expr.Col)
+			if !ok || values[col.ID] == nil || values[col.ID] == e {
+				break
+			}
+			e = values[col.ID]
+		}
+		if _, ok := e.(*aggregateRef); ok {
+			types = append(types, c.Typ.Base())
+			continue
+		}
+		types = append(types, expr.DeclaredType(e))
+	}
+	return types
 }
 
 func (b *binder) statementPlan(stmt sql.Statement) (Node, []string, error) {

@@ -291,7 +291,7 @@ func (d *DDL) CreateTableAs(n *sql.CreateTableAs, plan *Plan) (*catalog.Table, e
 		if t.ColumnIndex(names[i]) >= 0 {
 			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", names[i]).At(n.Start)
 		}
-		t.Columns = append(t.Columns, catalog.Column{ID: t.NextColumn, Name: names[i], Type: storedType(c.Type), AddedIn: 1, Covered: n.ColView == sql.Yes})
+		t.Columns = append(t.Columns, catalog.Column{ID: t.NextColumn, Name: names[i], Type: c.Declared, AddedIn: 1, Covered: n.ColView == sql.Yes})
 		t.NextColumn++
 	}
 	if len(t.Columns) == 0 {
@@ -303,15 +303,4 @@ func (d *DDL) CreateTableAs(n *sql.CreateTableAs, plan *Plan) (*catalog.Table, e
 	d.newStores(t)
 	t.HasView = n.ColView == sql.Yes
 	return t, nil
-}
-
-// storedType drops modifiers that only say how wide an expression can become.
-func storedType(t catalog.Type) catalog.Type {
-	if t.ID == catalog.Unknown {
-		return catalog.Type{ID: catalog.Text}
-	}
-	if t.ID == catalog.Numeric && t.Prec > catalog.MaxPrec128 {
-		return catalog.Type{ID: catalog.Numeric}
-	}
-	return t
 }

@@ -28,6 +28,9 @@ type Plan struct {
 type ResultColumn struct {
 	Name string
 	Type catalog.Type
+	// Declared is the type that clients see and that CREATE TABLE AS gives the column: Type
+	// without modifiers that only planning has derived. Its values may need a cast.
+	Declared catalog.Type
 }
 
 // InitPlan is an uncorrelated subquery, run once.

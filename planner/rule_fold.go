@@ -36,7 +36,7 @@ func (b *binder) fold(e expr.Expr) expr.Expr {
 	if err != nil && b.failed == nil {
 		b.failed = err
 	}
-	return out
+	return expr.Transform(out, expr.SimplifyComparison)
 }
 
 // topN gives a Sort directly below a Limit the limit, so that it keeps only that many rows:
