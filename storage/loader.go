@@ -18,8 +18,8 @@ import (
 // Until then nobody sees them; after a crash they are removed at the next open. Tables that hold
 // rows, and tables that others are writing, get normal inserts.
 //
-// Append may be called concurrently; everything else belongs to one goroutine. After an error only
-// Abort is allowed.
+// Append may be called concurrently; everything else belongs to one goroutine, and Finish and Abort
+// come after all calls of Append have returned. After an error only Abort is allowed.
 type Loader struct {
 	t   *Txn
 	ctx context.Context
@@ -40,6 +40,7 @@ type Loader struct {
 	written  uint64 // batches below are written
 	err      error
 	ended    bool
+	unwatch  func() bool // ends the watch over ctx
 }
 
 // nodeLoad is the part of a load that goes to one store.
@@ -61,6 +62,8 @@ func (t *Txn) NewLoader(ctx context.Context, tbl *catalog.Table) (*Loader, error
 	}
 	l := &Loader{t: t, ctx: ctx, tbl: tbl}
 	l.turn = sync.NewCond(&l.mu)
+	// Whoever waits for a turn waits for other goroutines, which may be gone by then.
+	l.unwatch = context.AfterFunc(ctx, func() { _ = l.fail(l.canceled()) })
 	if err := l.chooseFresh(); err != nil {
 		return nil, err
 	}
@@ -187,15 +190,15 @@ func (l *Loader) await(seq uint64, turn *uint64) error {
 	for *turn != seq && l.err == nil {
 		l.turn.Wait()
 	}
-	if l.err == nil && l.ctx.Err() != nil {
-		l.err = sqlerr.New(sqlerr.QueryCanceled, "canceling bulk load: %w", context.Cause(l.ctx))
-		l.turn.Broadcast()
-	}
 	if err := l.err; err != nil {
 		l.mu.Unlock()
 		return err
 	}
 	return nil
+}
+
+func (l *Loader) canceled() error {
+	return sqlerr.New(sqlerr.QueryCanceled, "canceling bulk load: %w", context.Cause(l.ctx))
 }
 
 // fail ends the load with its first error.
@@ -232,10 +235,18 @@ func (l *Loader) insert(seq uint64, rows *vector.Batch) error {
 // Finish ends the load and returns the number of rows. Further statements of the transaction see
 // them; others when it has committed.
 func (l *Loader) Finish() (int64, error) {
-	if l.err != nil || l.ended {
-		return 0, errors.Join(l.err, errors.New("bulk load has ended"))
+	l.mu.Lock()
+	err := l.err
+	if err == nil && l.ended {
+		err = sqlerr.New(sqlerr.InternalError, "bulk load has ended")
 	}
 	l.ended = true
+	l.mu.Unlock()
+	l.unwatch()
+	if err != nil {
+		l.removeFiles()
+		return 0, err
+	}
 	if !l.fresh || l.rows == 0 {
 		l.removeFiles()
 		return l.rows, nil
@@ -292,10 +303,14 @@ func (l *Loader) Table() *catalog.Table { return l.tbl }
 
 // Abort gives up the load. After Finish it does nothing.
 func (l *Loader) Abort() {
-	if l.ended {
+	l.mu.Lock()
+	ended := l.ended
+	l.ended = true
+	l.mu.Unlock()
+	if ended {
 		return
 	}
-	l.ended = true
+	l.unwatch()
 	_ = l.fail(sqlerr.New(sqlerr.QueryCanceled, "bulk load was given up"))
 	l.removeFiles()
 }

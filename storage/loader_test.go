@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -250,6 +252,29 @@ func TestLoaderErrors(t *testing.T) {
 	if len(names) > 0 {
 		t.Errorf("files left behind: %v", names)
 	}
+}
+
+// A canceled load lets go of those who wait for a batch that will not come.
+func TestLoaderCancel(t *testing.T) {
+	e := memEngine(t)
+	tbl := createTable(t, e, kvTable(e, "t"))
+	ctx, cancel := context.WithCancel(bg)
+	x := e.Begin(TxnOptions{})
+	defer x.Rollback()
+	l, err := x.NewLoader(ctx, tbl)
+	must(t, err)
+	got := make(chan error)
+	go func() { got <- l.Append(1, kv(1, "a")) }()
+	time.Sleep(time.Millisecond)
+	cancel()
+	err = <-got
+	wantCode(t, err, sqlerr.QueryCanceled)
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cause lost: %v", err)
+	}
+	_, err = l.Finish()
+	wantCode(t, err, sqlerr.QueryCanceled)
+	l.Abort()
 }
 
 // countKeys counts the stored keys of a kind.
