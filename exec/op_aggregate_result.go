@@ -9,11 +9,8 @@ import (
 // aggregateSource yields the groups of an aggregation.
 type aggregateSource struct{ sink *aggregateSink }
 
-// groupMorsel is how many groups a morsel has.
-const groupMorsel = 1 << 14
-
 func (s *aggregateSource) Morsels(*Worker) (int, error) {
-	return (s.sink.states[0].count() + groupMorsel - 1) / groupMorsel, nil
+	return (s.sink.states[0].count() + morselRows - 1) / morselRows, nil
 }
 
 type aggregateScanner struct {
@@ -47,7 +44,7 @@ func (s *aggregateSource) Open(w *Worker, out Pusher) (Scanner, error) {
 
 func (c *aggregateScanner) Scan(morsel int) error {
 	state := c.sink.states[0]
-	from, last := morsel*groupMorsel, min((morsel+1)*groupMorsel, state.count())
+	from, last := morsel*morselRows, min((morsel+1)*morselRows, state.count())
 	for from < last {
 		n := min(join.BatchRows(), last-from)
 		if state.groups != nil {

@@ -69,14 +69,11 @@ type storeRange struct {
 	from, to int
 }
 
-// storeMorsel is how many rows a morsel of stored rows has: those of a row group.
-const storeMorsel = 1 << 16
-
 func (s *rowsSource) Morsels(*Worker) (int, error) {
 	s.morsels = s.morsels[:0]
 	for _, store := range s.sink.stores {
-		for from := 0; from < store.Rows(); from += storeMorsel {
-			s.morsels = append(s.morsels, storeRange{store, from, min(from+storeMorsel, store.Rows())})
+		for from := 0; from < store.Rows(); from += morselRows {
+			s.morsels = append(s.morsels, storeRange{store, from, min(from+morselRows, store.Rows())})
 		}
 	}
 	return len(s.morsels), nil

@@ -53,9 +53,6 @@ type intSeries struct {
 	count       uint64
 }
 
-// seriesMorsel is how many values a morsel has: as many rows as a row group.
-const seriesMorsel = 1 << 16
-
 func newIntSeries(args []vector.Datum, kind vector.Kind) (*intSeries, error) {
 	s := &intSeries{kind: kind, start: args[0].I, step: 1}
 	if len(args) > 2 {
@@ -73,7 +70,7 @@ func newIntSeries(args []vector.Datum, kind vector.Kind) (*intSeries, error) {
 }
 
 func (s *intSeries) Morsels(*Worker) (int, error) {
-	return int(min((s.count+seriesMorsel-1)/seriesMorsel, math.MaxInt32)), nil
+	return int(min((s.count+uint64(morselRows)-1)/uint64(morselRows), math.MaxInt32)), nil
 }
 
 type intSeriesScanner struct {
@@ -89,8 +86,8 @@ func (s *intSeries) Open(w *Worker, out Pusher) (Scanner, error) {
 
 func (c *intSeriesScanner) Scan(morsel int) error {
 	s := c.source
-	from := uint64(morsel) * seriesMorsel
-	to := min(from+seriesMorsel, s.count)
+	from := uint64(morsel) * uint64(morselRows)
+	to := min(from+uint64(morselRows), s.count)
 	for from < to {
 		n := min(to-from, uint64(vector.BatchCap))
 		v := c.batch.Vecs[0]

@@ -22,7 +22,7 @@ type unmatchedSource struct {
 
 func (s *unmatchedSource) Morsels(*Worker) (int, error) {
 	s.rows.EndProbe(s.rows.Rows())
-	return (s.rows.Rows() + storeMorsel - 1) / storeMorsel, nil
+	return (s.rows.Rows() + morselRows - 1) / morselRows, nil
 }
 
 type unmatchedScanner struct {
@@ -47,7 +47,7 @@ func (s *unmatchedSource) Open(w *Worker, out Pusher) (Scanner, error) {
 
 func (c *unmatchedScanner) Scan(morsel int) error {
 	s := c.source
-	from, to := morsel*storeMorsel, min((morsel+1)*storeMorsel, s.rows.Rows())
+	from, to := morsel*morselRows, min((morsel+1)*morselRows, s.rows.Rows())
 	for from < to {
 		var rows []uint32
 		if rows, from = s.rows.BuildRows(s.kind, from, to, c.idx); len(rows) == 0 {

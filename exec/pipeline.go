@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync/atomic"
 
+	"github.com/weftdb/weft/internal/invariants"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -57,6 +58,11 @@ type Sink interface {
 // finished is implemented by operators that can tell, before a pipeline starts, that it will push
 // nothing to its sink: an inner join with nothing to join to, a LIMIT reached by another pipeline.
 type finished interface{ Finished() bool }
+
+// morselRows is how many stored rows, groups or values of a series make a morsel: as many as a row
+// group has. Smaller ones cost more to hand out, larger ones leave workers idle at the end. Tests
+// shrink it.
+var morselRows = 1 << 16
 
 // Pipeline is a source, the operators its rows stream through, and a sink.
 type Pipeline struct {
@@ -174,16 +180,25 @@ func (r *run) work(p *Pipeline, w *Worker, morsels int) error {
 	return w.close(err)
 }
 
+// hostile puts a mangler in front of a pusher in builds with the invariants tag.
+func hostile(out Pusher) Pusher {
+	if invariants.Enabled {
+		return &mangler{out}
+	}
+	return out
+}
+
 func (r *run) pushMorsels(p *Pipeline, w *Worker, morsels int) error {
 	out, err := p.Sink.Open(w)
 	if err != nil {
 		return err
 	}
 	for i := len(p.Ops) - 1; i >= 0; i-- {
-		if out, err = p.Ops[i].Open(w, out); err != nil {
+		if out, err = p.Ops[i].Open(w, hostile(out)); err != nil {
 			return err
 		}
 	}
+	out = hostile(out)
 	scanner, err := p.Source.Open(w, out)
 	if err != nil {
 		return err

@@ -62,6 +62,9 @@ const maxStringWords = 3
 func newSortWords(keys []sortKey) *sortWords {
 	w := &sortWords{keys: keys, exact: true}
 	for i := range keys {
+		if !w.exact { // what follows must not be compared before the rest of this key
+			break
+		}
 		w.addKey(&keys[i])
 	}
 	return w

@@ -43,6 +43,9 @@ func (w *words) add(dst, v *vector.Vector, n int, sel vector.Sel) bool {
 	}
 	row := dst.Len
 	dst.AppendCodes(w.out)
+	if w.list.Len == 0 { // all NULL so far: their code must be readable too
+		w.codeOf(nil)
+	}
 	if v.Valid != nil {
 		for k, i := range sel {
 			if v.IsNull(int(i)) {
@@ -68,7 +71,7 @@ func translated(out, codes, into []uint32, sel vector.Sel) []uint32 {
 
 // translate prepares the translation of dict and reports whether there is room for its strings.
 func (w *words) translate(dict *vector.Vector) bool {
-	if w.from == dict {
+	if w.from == dict && len(w.into) == dict.Len { // the list of a growing store grows, too
 		return true
 	}
 	if dict.Len > maxWords || dict.Kind != vector.Bytes {
