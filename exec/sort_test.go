@@ -81,7 +81,7 @@ func TestSort(t *testing.T) {
 		}
 		for i := range got {
 			if compareRows(shape, node.Keys, got[i], want[i]) != 0 {
-				t.Fatalf("%s: row %d is %v, want %v", name, i, lines(got[i : i+1]), lines(want[i : i+1]))
+				t.Fatalf("%s: row %d is %v, want %v", name, i, lines(got[i:i+1]), lines(want[i:i+1]))
 			}
 		}
 		// Each input row occurs at most once.

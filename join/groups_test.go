@@ -27,7 +27,7 @@ func TestGroups(t *testing.T) {
 	for _, shape := range append(append([]keyShape(nil), shapes...), long, words, many) {
 		for c := range 8 {
 			r := rand.New(rand.NewPCG(seed, uint64(c)))
-			rel := makeRelation(r, shape, []int{0, 10, 3000, 9000}[c%4], c&4 != 0, false)
+			rel := makeRelation(r, shape, []int{0, 10, 1000, 6500}[c%4], c&4 != 0, false)
 			g := NewGroups(shape.kinds, []vector.Kind{vector.I64}, nil)
 			want := map[string]uint32{}
 			var dst [BlockRows]uint32
