@@ -60,7 +60,11 @@ func declaredTypes(root Node) []catalog.Type {
 			types = append(types, c.Typ.Base())
 			continue
 		}
-		types = append(types, expr.DeclaredType(e))
+		t := expr.DeclaredType(e)
+		if t.ID == catalog.Unknown {
+			t.ID = catalog.Text
+		}
+		types = append(types, t)
 	}
 	return types
 }
