@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weftdb/weft/bench/tpch"
 )
@@ -146,11 +147,14 @@ func TestTotals(t *testing.T) {
 
 func TestProgress(t *testing.T) {
 	var out bytes.Buffer
-	p := startProgress(Options{Out: &out}, "lineitem", "rows", 10)
+	p := startProgress(Options{Out: &out}, time.Now(), "lineitem", "rows", 10)
 	p.done.Store(1_234_567)
 	p.finish("note")
-	if text := out.String(); !strings.HasPrefix(text, "lineitem      1,234,567 rows ") || !strings.HasSuffix(text, "rows/s  note\n") || strings.Contains(text, "\r") {
+	if text := out.String(); !strings.HasPrefix(text, "lineitem      1,234,567 rows ") || !strings.HasSuffix(text, " s  note\n") || strings.Contains(text, "\r") {
 		t.Errorf("%q", text)
+	}
+	if have, want := stepLine("part", 2000, "rows", 0.5), "part              2,000 rows       0.50 s        4,000 rows/s"; have != want {
+		t.Errorf("%q, want %q", have, want)
 	}
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", -123456: "-123,456", 12345678: "12,345,678"} {
 		if have := grouped(n); have != want {

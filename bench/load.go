@@ -31,8 +31,7 @@ func (r *runner) loadAll(ctx context.Context) error {
 		total.Seconds += l.Seconds
 	}
 	r.report.LoadRows, r.report.LoadSeconds = total.Rows, total.Seconds
-	fmt.Fprintf(r.o.Out, "%-10s %12s rows   %8.1f s  %11s rows/s\n", "all", grouped(total.Rows), total.Seconds,
-		grouped(int64(float64(total.Rows)/max(total.Seconds, 1e-6))))
+	fmt.Fprintln(r.o.Out, stepLine("all", total.Rows, "rows", total.Seconds))
 	return r.checkCounts(ctx)
 }
 
@@ -40,7 +39,7 @@ func (r *runner) load(ctx context.Context, table tpch.Table) (Loaded, error) {
 	if _, err := r.session.Exec(ctx, table.DDL()); err != nil {
 		return Loaded{}, err
 	}
-	p := startProgress(r.o, table.String(), "rows", r.gen.Rows(table))
+	p := startProgress(r.o, time.Now(), table.String(), "rows", r.gen.Rows(table))
 	s := source{gen: r.gen, table: table, progress: p, fillers: make([]*tpch.Filler, r.threads)}
 	for i := range s.fillers {
 		s.fillers[i] = r.gen.Filler(table)
@@ -97,7 +96,7 @@ func (r *runner) checkCounts(ctx context.Context) error {
 			return fmt.Errorf("table %v has %d rows, not the %d of scale factor %v", table, have, want, r.gen.Scale())
 		}
 	}
-	fmt.Fprintf(r.o.Out, "All tables counted in %.1f s.\n", time.Since(start).Seconds())
+	fmt.Fprintf(r.o.Out, "All tables counted in %.2f s.\n", time.Since(start).Seconds())
 	return nil
 }
 

@@ -29,8 +29,9 @@ const (
 	lineEvery   = 10 * time.Second
 )
 
-func startProgress(o Options, label, unit string, total int64) *progress {
-	p := &progress{out: o.Out, redraw: o.Redraw, label: label, unit: unit, total: total, start: time.Now(),
+// startProgress shows a step that began at start.
+func startProgress(o Options, start time.Time, label, unit string, total int64) *progress {
+	p := &progress{out: o.Out, redraw: o.Redraw, label: label, unit: unit, total: total, start: start,
 		quit: make(chan struct{}), idle: make(chan struct{})}
 	go p.show()
 	return p
@@ -57,9 +58,7 @@ func (p *progress) show() {
 // print writes the line, over the one before it on a terminal.
 func (p *progress) print(note string, end bool) {
 	n, seconds := p.done.Load(), time.Since(p.start).Seconds()
-	line := fmt.Sprintf("%-10s %12s %-6s %8.1f s  %11s %s/s  %s", p.label, grouped(n), p.unit, seconds,
-		grouped(int64(float64(n)/max(seconds, 1e-6))), p.unit, note)
-	line = strings.TrimRight(line, " ")
+	line := strings.TrimRight(stepLine(p.label, n, p.unit, seconds)+"  "+note, " ")
 	if p.redraw {
 		fmt.Fprintf(p.out, "\r%s%s", line, strings.Repeat(" ", max(0, p.width-len(line))))
 		p.width = len(line)
@@ -70,6 +69,15 @@ func (p *progress) print(note string, end bool) {
 		fmt.Fprintln(p.out)
 		p.width = 0
 	}
+}
+
+// stepLine tells how much was done in how many seconds, and how fast unless that is too short to say.
+func stepLine(label string, n int64, unit string, seconds float64) string {
+	line := fmt.Sprintf("%-10s %12s %-6s %8.2f s", label, grouped(n), unit, seconds)
+	if seconds < 0.01 {
+		return line
+	}
+	return line + fmt.Sprintf("  %11s %s/s", grouped(int64(float64(n)/seconds)), unit)
 }
 
 // finish ends the step and writes its last line; it returns the seconds the step took.

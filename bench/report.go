@@ -120,8 +120,12 @@ func (r *runner) printTotals() {
 		fmt.Fprintf(r.o.Out, rowFormat, "total", t.Mode, decimals(&t.MedianMS), decimals(&t.MinMS), decimals(t.CPUMS), "",
 			t.verdicts()+fmt.Sprintf("; geometric mean %s ms", decimals(&t.GeoMean)))
 	}
-	if r.report.Totals != nil && !slices.Contains(tpch.RecordedScales(), r.gen.Scale()) {
-		fmt.Fprintf(r.o.Out, "No answers are recorded for scale factor %v: modes were compared with each other.\n", r.gen.Scale())
+	if !slices.Contains(tpch.RecordedScales(), r.gen.Scale()) {
+		checked := "modes were compared with each other"
+		if len(r.o.Modes) == 1 {
+			checked = "nothing was checked"
+		}
+		fmt.Fprintf(r.o.Out, "No answers are recorded for scale factor %v: %s.\n", r.gen.Scale(), checked)
 	}
 }
 

@@ -32,6 +32,7 @@ func (r *runner) makeViews(ctx context.Context) error {
 	if err := r.reserveMemory(ctx); err != nil {
 		return err
 	}
+	start := time.Now()
 	for _, table := range tpch.Tables() {
 		statement := "ALTER TABLE " + table.String() + " COLVIEW"
 		if r.o.Partial {
@@ -45,7 +46,7 @@ func (r *runner) makeViews(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
-	return r.awaitViews(ctx)
+	return r.awaitViews(ctx, start)
 }
 
 // reserveMemory raises the column views' memory for scale factors that the default is too small for.
@@ -62,12 +63,12 @@ func (r *runner) reserveMemory(ctx context.Context) error {
 	return nil
 }
 
-func (r *runner) awaitViews(ctx context.Context) error {
+func (r *runner) awaitViews(ctx context.Context, start time.Time) error {
 	v, err := r.viewState(ctx)
 	if err != nil {
 		return err
 	}
-	p := startProgress(r.o, "views", "groups", v.groups)
+	p := startProgress(r.o, start, "views", "groups", v.groups)
 	changed := time.Now()
 	for v.loaded < v.groups || v.groups == 0 {
 		select {
