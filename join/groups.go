@@ -6,9 +6,9 @@ import (
 )
 
 // Groups numbers the distinct keys it is shown: 0 for the first, and so on. NULL equals NULL. It
-// finds keys in one of three ways, starting with the fastest that suits the first batch and moving
-// on, never back, when a batch does not fit: by dictionary codes (short lists of words), by keys
-// packed into one or two machine words, by hash. The stored keys are the truth, the index is
+// finds keys in one of four ways, starting with the fastest that suits the first batch and moving
+// on, never back, when a batch does not fit: by dictionary codes (short lists of words), by value (an
+// integer of a narrow range), by keys packed into one or two machine words, by hash. The stored keys are the truth, the index is
 // rebuilt from them.
 //
 // A Groups belongs to one goroutine until it no longer grows.
@@ -137,6 +137,9 @@ func (g *Groups) grow(bytes int) error {
 // firstIndex chooses the index for the first batch.
 func firstIndex(g *Groups, keys []*vector.Vector) groupIndex {
 	if d := newDictGroups(keys); d != nil {
+		return d
+	}
+	if d := newDirectGroups(g.kinds); d != nil {
 		return d
 	}
 	return firstPacked(g)

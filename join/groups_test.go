@@ -2,6 +2,7 @@ package join
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -23,8 +24,13 @@ func TestGroups(t *testing.T) {
 	many := keyShape{"many words", []vector.Kind{vector.Bytes}, func(r *rand.Rand, _ int) vector.Datum {
 		return vector.StringDatum(fmt.Sprint("word ", r.IntN(6000)))
 	}, []bool{true}}
+	far := keyShape{"far", []vector.Kind{vector.I64}, func(r *rand.Rand, _ int) vector.Datum {
+		base := []int64{math.MinInt64, math.MaxInt64 - 1000, 0}[r.IntN(1+r.IntN(3))]
+		return vector.IntDatum(vector.I64, base+r.Int64N(1000))
+	}, []bool{false}}
+	spread := keyShape{"spread", []vector.Kind{vector.I32}, intKey(vector.I32, -3_000_000, 6_000_000), []bool{false}}
 	forms := map[string]bool{}
-	for _, shape := range append(append([]keyShape(nil), shapes...), long, words, many) {
+	for _, shape := range append(append([]keyShape(nil), shapes...), long, words, many, far, spread) {
 		for c := range 8 {
 			r := rand.New(rand.NewPCG(seed, uint64(c)))
 			rel := makeRelation(r, shape, []int{0, 10, 1000, 6500}[c%4], c&4 != 0, false)
@@ -64,7 +70,7 @@ func TestGroups(t *testing.T) {
 			forms[g.Form()] = true
 		}
 	}
-	for _, f := range []string{"dictionary", "packed", "hashed"} {
+	for _, f := range []string{"dictionary", "direct", "packed", "hashed"} {
 		if !forms[f] {
 			t.Errorf("index %q was never used", f)
 		}
