@@ -124,7 +124,7 @@ func (p *hashBuildPusher) Push(b *vector.Batch) error {
 func (p *hashBuildPusher) Flush() error { return nil }
 
 func (h *hashBuild) Finish(w *Worker) error {
-	err := h.table.Finish(w.Check)
+	err := h.table.Finish(join.Finisher{Check: w.Check, Parts: w.run.threads, Run: w.run.parallel})
 	h.built = err == nil
 	if err == nil {
 		h.plan.stats.fact("Hash Table", "%s, rows %d, %d kB", h.table.Form(), h.table.Rows(), (h.table.Bytes()+1023)/1024)

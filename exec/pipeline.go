@@ -224,3 +224,35 @@ func (r *run) pushMorsels(p *Pipeline, w *Worker, morsels int) error {
 	}
 	return nil
 }
+
+// parallel runs f(0) … f(n−1) on as many goroutines as the query may use, and returns an error of
+// one of them.
+func (r *run) parallel(n int, f func(i int) error) error {
+	workers := min(n, r.threads)
+	var next atomic.Int64
+	work := func() error {
+		return r.guard(func() error {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return nil
+				}
+				if err := f(i); err != nil {
+					next.Store(int64(n))
+					return err
+				}
+			}
+		})
+	}
+	errs := make(chan error, workers)
+	for range workers - 1 {
+		go func() { errs <- work() }()
+	}
+	err := work()
+	for range workers - 1 {
+		if other := <-errs; err == nil {
+			err = other
+		}
+	}
+	return err
+}

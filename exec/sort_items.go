@@ -3,7 +3,6 @@ package exec
 import (
 	"cmp"
 	"slices"
-	"sync"
 )
 
 // radixRows is the number of rows from which a radix sort beats comparisons: below, its counters
@@ -40,23 +39,14 @@ const parallelRows = 1 << 15
 // sortParts sorts stretches of items on a goroutine each and merges them.
 func sortParts(w *Worker, words *sortWords, items []sortItem, parts int) ([]sortItem, error) {
 	spare := make([]sortItem, len(items))
-	errs := make([]error, parts)
-	var wait sync.WaitGroup
 	cutAt := func(i int) int { return len(items) * i / parts }
-	for i := range parts {
+	err := w.run.parallel(parts, func(i int) error {
 		from, to := cutAt(i), cutAt(i+1)
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			s := &sorter{words: words, w: w, spare: spare[from:to]}
-			errs[i] = w.run.guard(func() error { return s.sort(items[from:to], 0) })
-		}()
-	}
-	wait.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+		s := &sorter{words: words, w: w, spare: spare[from:to]}
+		return s.sort(items[from:to], 0)
+	})
+	if err != nil {
+		return nil, err
 	}
 	// Merge neighbours until one stretch is left.
 	cuts := make([]int, parts+1)

@@ -38,7 +38,7 @@ func buildTable(b *testing.B, keys []int64) *Table {
 			b.Fatal(err)
 		}
 	}
-	if err := t.Finish(nil); err != nil {
+	if err := t.Finish(Finisher{}); err != nil {
 		b.Fatal(err)
 	}
 	return t

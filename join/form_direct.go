@@ -32,111 +32,125 @@ type directRanges struct {
 	span   uint64
 }
 
-func (b *indexing) direct() error {
-	t, span := b.t, b.t.pack.span
+// directShare returns the keys of part i: a stretch of the span that begins at a multiple of 64,
+// the last one with the entries behind the span.
+func directShare(span uint64, i, parts int) (from, to uint64) {
+	step := (span/uint64(parts) + 63) &^ 63
+	from, to = min(step*uint64(i), span), min(step*uint64(i+1), span)
+	if i == parts-1 {
+		to = span
+	}
+	return from, to
+}
+
+func (t *Table) buildDirect(f *Finisher, parts int) error {
+	span := t.pack.span
 	if t.spec.SetOnly {
-		return b.directSet(span)
+		return t.buildDirectSet(f, parts, span)
 	}
 	if err := t.grow(int64(span) * 4); err != nil {
 		return err
 	}
 	heads := make([]uint32, span+2)
-	duplicate := false
-	err := b.blocks(func(from, n int, sel vector.Sel) {
-		if sel == nil {
-			sel = allRows[:n]
-		}
-		for _, i := range sel {
-			k := b.codes[i]
-			duplicate = duplicate || heads[k] != 0
-			heads[k] = uint32(from+int(i)) + 1
-		}
+	duplicate := make([]bool, parts)
+	err := f.run(parts, func(part int) error {
+		low, high := directShare(span, part, parts)
+		r, twice := t.newReader(f), false
+		err := r.blocks(func(from int, sel vector.Sel) {
+			for _, i := range sel {
+				k := r.codes[i]
+				if k-low >= high-low {
+					continue
+				}
+				twice = twice || heads[k] != 0
+				heads[k] = uint32(from) + uint32(i) + 1
+			}
+		})
+		duplicate[part] = twice
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	if !duplicate {
-		t.form = &directUnique{heads: heads[:span+1], span: span}
-		return nil
+	for _, d := range duplicate {
+		if d {
+			return t.buildDirectRanges(f, parts, heads)
+		}
 	}
-	clear(heads)
-	return b.directRanges(heads, span)
+	t.form = &directUnique{heads: heads[:span+1], span: span}
+	return nil
 }
 
-func (b *indexing) directSet(span uint64) error {
-	if err := b.t.grow(int64(span) / 8); err != nil {
+func (t *Table) buildDirectSet(f *Finisher, parts int, span uint64) error {
+	if err := t.grow(int64(span) / 8); err != nil {
 		return err
 	}
 	bits := vector.NewBitmap(int(span) + 1)
-	b.t.form = &directSet{bits: bits, span: span}
-	return b.blocks(func(_, n int, sel vector.Sel) {
-		if sel == nil {
-			sel = allRows[:n]
-		}
-		for _, i := range sel {
-			k := b.codes[i]
-			bits[k>>6] |= 1 << (k & 63)
-		}
+	t.form = &directSet{bits: bits, span: span}
+	return f.run(parts, func(part int) error {
+		low, high := directShare(span, part, parts)
+		r := t.newReader(f)
+		return r.blocks(func(_ int, sel vector.Sel) {
+			for _, i := range sel {
+				if k := r.codes[i]; k-low < high-low {
+					bits[k>>6] |= 1 << (k & 63)
+				}
+			}
+		})
 	})
 }
 
-// directRanges counts the rows of each key, turns counts into ends, and fills backwards, which
+// buildDirectRanges counts the rows of each key, turns counts into ends, and fills backwards, which
 // leaves the starts and keeps the rows of a key in build order.
-func (b *indexing) directRanges(starts []uint32, span uint64) error {
-	t := b.t
+func (t *Table) buildDirectRanges(f *Finisher, parts int, starts []uint32) error {
 	if err := t.grow(int64(t.rows) * 4); err != nil {
 		return err
 	}
-	err := b.blocks(func(_, n int, sel vector.Sel) {
-		if sel == nil {
-			sel = allRows[:n]
-		}
-		for _, i := range sel {
-			starts[b.codes[i]]++
-		}
+	span := t.pack.span
+	totals := make([]uint32, parts)
+	err := f.run(parts, func(part int) error {
+		low, high := directShare(span, part, parts)
+		clear(starts[low:high])
+		r, total := t.newReader(f), uint32(0)
+		err := r.blocks(func(_ int, sel vector.Sel) {
+			for _, i := range sel {
+				if k := r.codes[i]; k-low < high-low {
+					starts[k]++
+					total++
+				}
+			}
+		})
+		totals[part] = total
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	total := uint32(0)
-	for k := range starts {
-		if starts[k] != 0 {
-			t.distinct++
-		}
-		total += starts[k]
-		starts[k] = total
+	all := uint32(0)
+	for part, n := range totals {
+		totals[part] = all // where the part's rows begin
+		all += n
 	}
-	rows := make([]uint32, total)
-	err = b.blocksBackwards(func(from, n int, sel vector.Sel) {
-		if sel == nil {
-			sel = allRows[:n]
-		}
-		for j := len(sel) - 1; j >= 0; j-- {
-			k := b.codes[sel[j]]
-			starts[k]--
-			rows[starts[k]] = uint32(from + int(sel[j]))
-		}
-	})
+	rows := make([]uint32, all)
+	starts[span], starts[span+1] = all, all
 	t.form, t.adjacent = &directRanges{starts: starts, span: span}, rows
-	return err
-}
-
-// blocksBackwards is blocks from the last block to the first.
-func (b *indexing) blocksBackwards(visit func(from, n int, sel vector.Sel)) error {
-	t := b.t
-	for from := (t.rows - 1) &^ (BlockRows - 1); from >= 0; from -= BlockRows {
-		n := min(BlockRows, t.rows-from)
-		for i := range b.vecs {
-			vector.Slice(b.vecs[i], t.store.Column(i), from, n)
+	return f.run(parts, func(part int) error {
+		low, high := directShare(span, part, parts)
+		end := totals[part]
+		for k := low; k < high; k++ {
+			end += starts[k]
+			starts[k] = end
 		}
-		visit(from, n, t.pack.rows(b.codes[:], b.vecs, n, nil, b.sel[:]))
-		if b.check != nil && from&(64*BlockRows-1) == 0 {
-			if err := b.check(); err != nil {
-				return err
+		r := t.newReader(f)
+		return r.blocksBackwards(func(from int, sel vector.Sel) {
+			for j := len(sel) - 1; j >= 0; j-- {
+				if k := r.codes[sel[j]]; k-low < high-low {
+					starts[k]--
+					rows[starts[k]] = uint32(from) + uint32(sel[j])
+				}
 			}
-		}
-	}
-	return nil
+		})
+	})
 }
 
 func (f *directSet) name() string    { return "direct set" }
@@ -144,7 +158,7 @@ func (f *directUnique) name() string { return "direct array" }
 func (f *directRanges) name() string { return "direct ranges" }
 
 func (f *directSet) find(p *Prober) {
-	out, k := p.rowBuf[:], 0
+	out, k := &p.rowBuf, 0
 	if p.in == nil {
 		for i, code := range p.codes[:p.n] {
 			code = min(code, f.span)
@@ -153,7 +167,7 @@ func (f *directSet) find(p *Prober) {
 		}
 	} else {
 		for _, i := range p.in {
-			code := min(p.codes[i], f.span)
+			code := min(p.codes[i&(BlockRows-1)], f.span)
 			out[k&(BlockRows-1)] = i
 			k += int(f.bits[code>>6] >> (code & 63) & 1)
 		}

@@ -1,6 +1,7 @@
 package join
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sort"
@@ -303,6 +304,27 @@ func reference(kind Kind, nullAware, residual bool, shape keyShape, left, right 
 	return lines, nil
 }
 
+// finisher builds in one part or several at the same time.
+func finisher(r *rand.Rand) Finisher {
+	f := Finisher{Check: func() error { return nil }}
+	if r.IntN(2) == 0 {
+		return f
+	}
+	f.Parts = 1 + r.IntN(5)
+	f.Run = func(n int, do func(i int) error) error {
+		errs := make(chan error, n)
+		for i := range n {
+			go func() { errs <- do(i) }()
+		}
+		var err error
+		for range n {
+			err = errors.Join(err, <-errs)
+		}
+		return err
+	}
+	return f
+}
+
 // run joins by a table built and probed by several workers.
 func run(r *rand.Rand, kind Kind, nullAware, residual bool, shape keyShape, left, right *relation) (*Table, []string, error) {
 	spec := Spec{Columns: []vector.Kind{vector.I64, vector.Bytes}, KeepNulls: kind.MarksBuild()}
@@ -322,7 +344,7 @@ func run(r *rand.Rand, kind Kind, nullAware, residual bool, shape keyShape, left
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := t.Finish(nil); err != nil {
+	if err := t.Finish(finisher(r)); err != nil {
 		return nil, nil, err
 	}
 	out := &collector{table: t, keys: keys}
@@ -356,6 +378,8 @@ func run(r *rand.Rand, kind Kind, nullAware, residual bool, shape keyShape, left
 }
 
 func TestKinds(t *testing.T) {
+	defer func(n int) { partRows = n }(partRows)
+	partRows = 16
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	forms := map[string]bool{}

@@ -12,6 +12,8 @@ const MaxRows = 1<<32 - 16
 // maxHeap bounds the strings of one column, whose offsets are 32 bits.
 const maxHeap = 1<<31 - 1
 
+var errTooMany = sqlerr.New(sqlerr.ProgramLimitExceeded, "more than %d rows in one table of a join or sort", int64(MaxRows))
+
 // Memory is asked before a structure grows. Grow fails with 53200 when the limit is reached;
 // what was granted is given back by the reservation's owner.
 type Memory interface{ Grow(bytes int64) error }
@@ -65,7 +67,7 @@ func (s *Store) Append(vecs []*vector.Vector, n int, sel vector.Sel) error {
 		return nil
 	}
 	if s.rows+live > MaxRows {
-		return sqlerr.New(sqlerr.ProgramLimitExceeded, "more than %d rows in one table of a join or sort", int64(MaxRows))
+		return errTooMany
 	}
 	if err := s.reserve(vecs, n, live); err != nil {
 		return err
@@ -177,6 +179,41 @@ func (s *Store) Concat(other *Store) error {
 		other.Block(vecs, from, n)
 		if err := s.Append(vecs, n, nil); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// reserveOthers accounts for the rows of other stores that will be appended.
+func (s *Store) reserveOthers(others []*Store) error {
+	rows, bytes := s.rows, int64(0)
+	for _, o := range others {
+		rows += o.rows
+		bytes += o.need
+	}
+	if rows > MaxRows {
+		return errTooMany
+	}
+	s.need += bytes
+	if s.memory == nil || bytes == 0 {
+		return nil
+	}
+	s.granted += bytes
+	return s.memory.Grow(bytes)
+}
+
+// concatColumn appends column i of other stores. Their rows are counted by the caller.
+func (s *Store) concatColumn(i int, others []*Store) error {
+	row := s.rows
+	var view vector.Vector
+	for _, o := range others {
+		for from := 0; from < o.rows; from += BlockRows {
+			n := min(BlockRows, o.rows-from)
+			vector.Slice(&view, o.cols[i].v, from, n)
+			if err := s.cols[i].append(&view, row, n, nil); err != nil {
+				return err
+			}
+			row += n
 		}
 	}
 	return nil

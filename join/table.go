@@ -26,7 +26,8 @@ type Spec struct {
 	Unique bool
 	// SetOnly tells that only the presence of keys matters: matches name no rows.
 	SetOnly bool
-	Memory  Memory
+	// Memory is asked by all workers and parts.
+	Memory Memory
 }
 
 // Table is a hash table over build rows. Its life has two phases with a barrier between them: each
@@ -41,8 +42,7 @@ type Table struct {
 	adjacent []uint32 // rows by key, for exact forms; nil when each key has one row
 	entries  []uint64 // candidates by bucket, for other forms
 	rows     int
-	distinct int // number of distinct keys, 0 = not known
-	bytes    int64
+	bytes    atomic.Int64
 
 	mu       sync.Mutex // guards builders while workers open
 	builders []*Builder
@@ -114,37 +114,6 @@ func (b *Builder) Append(keys, columns []*vector.Vector, n int, sel vector.Sel) 
 	return b.store.Append(b.vecs, n, sel)
 }
 
-// Finish ends the build. check is called now and then and stops it with its error.
-func (t *Table) Finish(check func() error) error {
-	for _, b := range t.builders {
-		if t.store == nil {
-			t.store = b.store
-			continue
-		}
-		if err := t.store.Concat(b.store); err != nil {
-			return err
-		}
-	}
-	if t.store == nil {
-		t.store = t.NewBuilder(nil).store
-	}
-	t.builders = nil
-	t.rows = t.store.Rows()
-	return t.index(check)
-}
-
-// index chooses the form and builds it.
-func (t *Table) index(check func() error) error {
-	build := &indexing{t: t, check: check}
-	if t.pack = newPacking(t.store, t.spec.Keys); t.pack == nil {
-		return build.chained()
-	}
-	if wantDirect(t.pack.span, t.rows) {
-		return build.direct()
-	}
-	return build.inline()
-}
-
 // Rows returns the number of build rows, those that can match nothing included if they were kept.
 func (t *Table) Rows() int { return t.rows }
 
@@ -163,50 +132,10 @@ func (t *Table) exactRows() bool { return t.pack != nil && t.adjacent == nil }
 func (t *Table) Form() string { return t.form.name() }
 
 // Bytes is the memory the table takes, roughly.
-func (t *Table) Bytes() int64 { return t.bytes + t.store.Bytes() }
+func (t *Table) Bytes() int64 { return t.bytes.Load() + t.store.Bytes() }
 
 // Key and Column return a stored key or column of all rows.
 func (t *Table) Key(i int) *vector.Vector { return t.store.Column(i) }
 
 // Column returns the stored values of Spec.Columns[i] for all rows.
 func (t *Table) Column(i int) *vector.Vector { return t.store.Column(len(t.spec.Keys) + i) }
-
-// grow reserves memory for an index part.
-func (t *Table) grow(bytes int64) error {
-	t.bytes += bytes
-	if t.spec.Memory == nil {
-		return nil
-	}
-	return t.spec.Memory.Grow(bytes)
-}
-
-// indexing is the state of building a form.
-type indexing struct {
-	t     *Table
-	check func() error
-	vecs  []*vector.Vector
-	codes [BlockRows]uint64
-	sel   [BlockRows]uint16
-}
-
-// blocks calls visit with the packed keys (in codes) of each block of rows that can match: rows
-// from+i for each i of sel, nil = all n.
-func (b *indexing) blocks(visit func(from, n int, sel vector.Sel)) error {
-	keys := len(b.t.spec.Keys)
-	if b.vecs == nil {
-		b.vecs = NewBlock(keys)
-	}
-	for from := 0; from < b.t.rows; from += BlockRows {
-		n := min(BlockRows, b.t.rows-from)
-		for i := range b.vecs {
-			vector.Slice(b.vecs[i], b.t.store.Column(i), from, n)
-		}
-		visit(from, n, b.t.pack.rows(b.codes[:], b.vecs, n, nil, b.sel[:]))
-		if b.check != nil && from&(64*BlockRows-1) == 0 {
-			if err := b.check(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
