@@ -57,9 +57,8 @@ func newDistinct(s *aggregateSink, call *expr.AggCall, grouped bool, memory *Res
 	return d, nil
 }
 
-// push adds a batch's arguments; groups are the rows' group numbers.
-func (d *distinctState) push(b *vector.Batch, groups []uint32) error {
-	sel := b.Sel
+// push adds the arguments of a batch's rows sel; groups are the rows' group numbers.
+func (d *distinctState) push(b *vector.Batch, sel vector.Sel, groups []uint32) error {
 	if d.filter != nil {
 		var err error
 		if d.sel, err = d.filter.Select(b, sel, d.sel); err != nil {

@@ -6,57 +6,69 @@ import (
 	"github.com/weftdb/weft/vector"
 )
 
-// aggregateSource yields the groups of an aggregation.
-type aggregateSource struct{ sink *aggregateSink }
+// aggregateSource yields the groups of an aggregation. A morsel is a stretch of one part.
+type aggregateSource struct {
+	sink    *aggregateSink
+	morsels []groupRange
+}
+
+type groupRange struct {
+	part     *aggregatePart
+	from, to int
+}
 
 func (s *aggregateSource) Morsels(*Worker) (int, error) {
-	return (s.sink.states[0].count() + morselRows - 1) / morselRows, nil
+	s.morsels = s.morsels[:0]
+	for _, p := range s.sink.result {
+		for from := 0; from < p.count; from += morselRows {
+			s.morsels = append(s.morsels, groupRange{p, from, min(from+morselRows, p.count)})
+		}
+	}
+	return len(s.morsels), nil
 }
 
 type aggregateScanner struct {
-	sink  *aggregateSink
-	w     *Worker
-	block []*vector.Vector
-	batch vector.Batch
-	accs  []expr.Accumulator
-	kinds []vector.Kind
-	out   Pusher
+	source *aggregateSource
+	w      *Worker
+	block  []*vector.Vector
+	batch  vector.Batch
+	out    Pusher
 }
 
 func (s *aggregateSource) Open(w *Worker, out Pusher) (Scanner, error) {
-	c := &aggregateScanner{sink: s.sink, w: w, out: out}
-	state := s.sink.states[0]
-	if state.groups != nil {
-		c.block = join.NewBlock(state.groups.Store().Columns())
+	c := &aggregateScanner{source: s, w: w, out: out}
+	if first := s.sink.result[0]; first.groups != nil {
+		c.block = join.NewBlock(first.groups.Store().Columns())
 	}
 	c.batch.Vecs = make([]*vector.Vector, len(s.sink.keys)+len(s.sink.place))
-	for i, p := range s.sink.place {
-		if p.distinct {
-			c.accs = append(c.accs, state.distinct[p.at].acc)
-		} else {
-			c.accs = append(c.accs, state.agg.Accumulator(p.at))
-		}
-		c.kinds = append(c.kinds, s.sink.node.Aggs[i].Call.Typ.Kind())
+	for i := range s.sink.place {
 		c.batch.Vecs[len(s.sink.keys)+i] = &vector.Vector{}
 	}
 	return c, nil
 }
 
+// accumulator returns the accumulator of the node's i-th aggregate.
+func (p *aggregatePart) accumulator(at callPlace) expr.Accumulator {
+	if at.distinct {
+		return p.distinct[at.at].acc
+	}
+	return p.agg.Accumulator(at.at)
+}
+
 func (c *aggregateScanner) Scan(morsel int) error {
-	state := c.sink.states[0]
-	from, last := morsel*morselRows, min((morsel+1)*morselRows, state.count())
-	for from < last {
-		n := min(join.BatchRows(), last-from)
-		if state.groups != nil {
-			state.groups.Store().Block(c.block, from, n)
-			for i, k := range state.keep {
+	sink, m := c.source.sink, c.source.morsels[morsel]
+	for from := m.from; from < m.to; {
+		n := min(join.BatchRows(), m.to-from)
+		if m.part.groups != nil {
+			m.part.groups.Store().Block(c.block, from, n)
+			for i, k := range sink.keep {
 				c.batch.Vecs[i] = c.block[k]
 			}
 		}
-		for i, acc := range c.accs {
-			v := c.batch.Vecs[len(c.sink.keys)+i]
-			v.Reset(c.kinds[i], 0)
-			if err := acc.Result(from, from+n, v); err != nil {
+		for i, at := range sink.place {
+			v := c.batch.Vecs[len(sink.keys)+i]
+			v.Reset(sink.node.Aggs[i].Call.Typ.Kind(), 0)
+			if err := m.part.accumulator(at).Result(from, from+n, v); err != nil {
 				return err
 			}
 		}

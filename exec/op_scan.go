@@ -73,6 +73,8 @@ type scanner struct {
 	batch  vector.Batch
 	sel    vector.Sel
 	out    Pusher
+
+	byFilter, byJoin int64 // rows removed, for EXPLAIN ANALYZE
 }
 
 func (s *scanSource) Open(w *Worker, out Pusher) (Scanner, error) {
@@ -91,6 +93,9 @@ func (s *scanSource) Open(w *Worker, out Pusher) (Scanner, error) {
 		c.reader = &rowReader{source: s}
 	}
 	w.onClose(c.reader.Close)
+	if s.stats != nil {
+		w.onClose(c.report)
+	}
 	if s.cond != nil && !filtered {
 		if c.filter, err = expr.CompileFilter(s.cond, s.layout, s.run.env); err != nil {
 			return nil, err
@@ -122,10 +127,22 @@ func (c *scanner) Scan(morsel int) error {
 	}
 }
 
+// report adds the worker's counts to the node's.
+func (c *scanner) report() error {
+	if c.filter != nil {
+		c.source.stats.count("Rows Removed by Filter", c.byFilter)
+	}
+	if len(c.late) > 0 {
+		c.source.stats.count("Rows Removed by Join Filter", c.byJoin)
+	}
+	return nil
+}
+
 // push filters the batch and passes on what remains.
 func (c *scanner) push() error {
 	b := &c.batch
-	if c.filter != nil && b.Live() > 0 {
+	read := b.Live()
+	if c.filter != nil && read > 0 {
 		sel, err := c.filter.Select(b, b.Sel, c.sel)
 		if err != nil {
 			return err
@@ -135,13 +152,17 @@ func (c *scanner) push() error {
 			b.Sel = sel
 		}
 	}
+	filtered := b.Live()
 	for _, f := range c.late {
 		if b.Live() == 0 {
-			return nil
+			break
 		}
 		b.Sel = f.narrow(b, c.sel[:cap(c.sel)])
 	}
-	if b.Live() == 0 {
+	left := b.Live()
+	c.byFilter += int64(read - filtered)
+	c.byJoin += int64(filtered - left)
+	if left == 0 {
 		return nil
 	}
 	return c.out.Push(b)
