@@ -19,8 +19,14 @@ import (
 
 var comparisons = flag.Int("comparisons", 100, "comparisons that TestRowsEqualColumns makes")
 
-// htapRows is what the table starts with: three row groups on each of two data nodes.
-const htapRows = 330000
+// htapRows is what the table starts with: three row groups on each of two data nodes, two under the
+// race detector, where everything takes ten times as long.
+func htapRows() int {
+	if testing.Short() {
+		return 170000
+	}
+	return 330000
+}
 
 // TestRowsEqualColumns lets writers insert, update, delete and roll back, with forced rebuilds of
 // the column view and changes of its definition in between, while readers run each query by rows,
@@ -29,6 +35,9 @@ const htapRows = 330000
 func TestRowsEqualColumns(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
+	if testing.Short() {
+		*comparisons = min(*comparisons, 15)
+	}
 	h := newHTAP(t, seed)
 	defer h.db.Close()
 	ctx, stop := context.WithCancel(context.Background())
@@ -85,7 +94,7 @@ func newHTAP(t *testing.T, seed uint64) *htap {
 	s := db.Session()
 	defer s.Close()
 	mustExec(t, s, `create table t (id bigint primary key, a integer, b bigint not null, c varchar(20), d numeric(12,2), e text, f double precision) distribute by hash(id)`)
-	mustExec(t, s, fmt.Sprintf(`insert into t select g, case when g %% 7 = 0 then null else g %% 1000 end, g * 3, 'c' || g %% 50, (g %% 10000) * 0.25, 'text ' || g, g / 8.0 from generate_series(1, %d) g`, htapRows))
+	mustExec(t, s, fmt.Sprintf(`insert into t select g, case when g %% 7 = 0 then null else g %% 1000 end, g * 3, 'c' || g %% 50, (g %% 10000) * 0.25, 'text ' || g, g / 8.0 from generate_series(1, %d) g`, htapRows()))
 	// A bulk load packs the rows into pages, as large tables have them.
 	file := filepath.Join(t.TempDir(), "t.csv")
 	mustExec(t, s, fmt.Sprintf("copy t to '%s' (format csv)", file))
@@ -95,7 +104,7 @@ func newHTAP(t *testing.T, seed uint64) *htap {
 	mustExec(t, s, `alter table t colview(a, b, c, d)`)
 	mustExec(t, s, `select * from gs_imcv_flush('t')`)
 	h := &htap{db: db}
-	h.next.Store(htapRows + 1)
+	h.next.Store(int64(htapRows()) + 1)
 	return h
 }
 
@@ -134,7 +143,7 @@ func (h *htap) write(ctx context.Context, r *rand.Rand) error {
 
 // change is a random DML statement that touches a few rows.
 func (h *htap) change(r *rand.Rand) string {
-	id := r.IntN(htapRows)
+	id := r.IntN(htapRows())
 	switch r.IntN(5) {
 	case 0:
 		from := h.next.Add(100) - 100
@@ -161,7 +170,7 @@ func (h *htap) rebuild(ctx context.Context, r *rand.Rand) error {
 
 // redefine changes the view's columns while others read.
 func (h *htap) redefine(ctx context.Context, r *rand.Rand) error {
-	time.Sleep(time.Duration(300+r.IntN(500)) * time.Millisecond)
+	time.Sleep(time.Duration(2000+r.IntN(3000)) * time.Millisecond)
 	forms := []string{"colview(a, b, c, d)", "colview(a, b)", "colview", "colview(a, b, c, d, f)"}
 	_, err := h.db.Exec(ctx, "alter table t "+forms[r.IntN(len(forms))])
 	if err != nil && retryable(err) {
@@ -180,14 +189,14 @@ func ignoreMissingView(err error) error {
 
 // question is a random query whose result does not depend on row order.
 func question(r *rand.Rand) string {
-	from := r.IntN(3 * htapRows)
+	from := r.IntN(3 * htapRows())
 	cond := []string{
 		fmt.Sprintf("a = %d", r.IntN(1000)),
-		fmt.Sprintf("a > %d and b < %d", 990+r.IntN(10), r.IntN(3*htapRows)),
+		fmt.Sprintf("a > %d and b < %d", 990+r.IntN(10), r.IntN(3*htapRows())),
 		fmt.Sprintf("b between %d and %d", from, from+r.IntN(9000)),
 		fmt.Sprintf("a is null and b %% 1000 = %d", r.IntN(1000)),
 		fmt.Sprintf("a in (%d, %d)", r.IntN(1000), r.IntN(1000)),
-		"a < 5 or b > " + fmt.Sprint(3*htapRows-r.IntN(5000)),
+		"a < 5 or b > " + fmt.Sprint(3*htapRows()-r.IntN(5000)),
 	}[r.IntN(6)]
 	return []string{
 		"select count(*), sum(b), min(a), max(a), count(a) from t where " + cond,

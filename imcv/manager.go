@@ -54,7 +54,7 @@ type Served struct {
 	Rows    atomic.Int64 // from rows: no usable units, or too many survivors of a hybrid scan
 }
 
-// tableView is a table's column view under one definition.
+// tableView is a table's column view under one definition. It is immutable; its stores fill.
 type tableView struct {
 	table  *catalog.Table
 	stores map[catalog.StoreID]*storeView
@@ -131,7 +131,8 @@ func (m *Manager) refreshLocked(c *catalog.Snapshot) {
 			delete(m.tables, id)
 			m.version.Add(1)
 		} else {
-			v.table = t // renamed, or other changes that do not concern units
+			// Renamed, or another change that does not concern units: they stay.
+			m.tables[id] = &tableView{table: t, stores: v.stores}
 		}
 	}
 	for _, t := range c.Tables() {
