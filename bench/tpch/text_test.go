@@ -56,21 +56,43 @@ func TestTextParts(t *testing.T) {
 	}
 }
 
-// TestTextMarks cuts comments of all lengths and places from the text and compares them with the
-// text written out.
+// TestTextMarks walks the text and compares all marks; around the borders of parts, it also compares
+// comments cut from the text with the text written out.
 func TestTextMarks(t *testing.T) {
 	pool := newText(runtime.GOMAXPROCS(0))
-	whole := make([]byte, 0, textSize+1+wordBytes)
-	for _, token := range pool.tokens {
-		whole = append(whole, pool.words[token][:pool.length[token]]...)
+	position, mark := uint32(0), 0
+	for number, token := range pool.tokens {
+		end := position + uint32(pool.length[token])
+		for ; uint32(mark*markBytes) < end; mark++ {
+			have := int(pool.blocks[mark*markBytes/blockBytes]) + int(pool.marks[mark]>>placeBits)
+			place := uint32(pool.marks[mark] & (1<<placeBits - 1))
+			if have != number || place != uint32(mark*markBytes)-position {
+				t.Fatalf("mark %d: token %d, place %d, want token %d at %d", mark, have, place, number, position)
+			}
+		}
+		position = end
+	}
+	if mark != len(pool.marks) {
+		t.Errorf("%d marks, want %d", len(pool.marks), mark)
+	}
+	for _, part := range textParts[:len(textParts)-1] {
+		compareCuts(t, pool, part)
+	}
+}
+
+// compareCuts cuts comments of all lengths from the text behind a part's begin.
+func compareCuts(t *testing.T, pool *text, part textPart) {
+	var text []byte
+	for _, token := range pool.tokens[part.token : part.token+3000] {
+		text = append(text, pool.words[token][:pool.length[token]]...)
 	}
 	c := &Column{Kind: Text, Bytes: make([]byte, 0, 1000)}
-	for from := uint32(0); from+200 < textSize; from += markBytes - 1 {
-		n := uint8(from % 199)
+	for from := 0; from+200 < len(text); from += 7 {
+		n := from % 199
 		c.Bytes, c.Offsets = c.Bytes[:0], append(c.Offsets[:0], 0)
-		pool.cut(c, []uint32{from}, []uint8{n})
-		if want := whole[from : from+uint32(n)]; !bytes.Equal(c.Text(0), want) {
-			t.Fatalf("text at %d: %q, want %q", from, c.Text(0), want)
+		pool.cut(c, []uint32{part.position + uint32(from)}, []uint8{uint8(n)})
+		if want := text[from : from+n]; !bytes.Equal(c.Text(0), want) {
+			t.Fatalf("text at %d: %q, want %q", int(part.position)+from, c.Text(0), want)
 		}
 	}
 }
