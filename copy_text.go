@@ -205,15 +205,11 @@ func (p *recordParser) store(i int, field []byte, null bool) error {
 		vector.AppendDatum(v, vector.NullDatum(v.Kind))
 		return nil
 	}
-	d, err := expr.ParseDatum(column.Type, vector.StringOf(field), p.w.l.env)
-	if err != nil {
-		if e, ok := err.(*Error); ok {
-			return e.WithColumn(column.Name)
-		}
-		return err
+	err := expr.AppendParsed(v, column.Type, vector.StringOf(field), p.w.l.env)
+	if e, ok := err.(*Error); ok {
+		return e.WithColumn(column.Name)
 	}
-	vector.AppendDatum(v, d)
-	return nil
+	return err
 }
 
 // next cuts the next field off data; end tells that it ended the record.
