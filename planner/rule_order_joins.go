@@ -70,6 +70,8 @@ type region struct {
 	// and expression.
 	classes [][]member
 	owner   map[expr.ColID]int
+	// after holds conditions on a single vertex that are checked once it has been joined.
+	after []predicate
 }
 
 type member struct {
@@ -92,6 +94,7 @@ func orderRegion(b *binder, root *Join) Node {
 	for _, c := range conds {
 		g.addCondition(c)
 	}
+	g.equateWithin()
 	g.shareConstants()
 	for _, v := range g.vertices {
 		v.facts = b.estimate(v.node)
@@ -110,6 +113,9 @@ func orderRegion(b *binder, root *Join) Node {
 		if bits.OnesCount64(p.set) < 2 {
 			rest = append(rest, p.cond)
 		}
+	}
+	for _, p := range g.after {
+		rest = append(rest, p.cond)
 	}
 	return keepOrder(filterOver(out, rest), root.Cols())
 }
@@ -220,6 +226,29 @@ func (g *region) classOf(m member) int {
 		}
 	}
 	return -1
+}
+
+// equateWithin checks inside a vertex that its members of a class are equal: joins compare one member
+// of each side only.
+func (g *region) equateWithin() {
+	for _, class := range g.classes {
+		first := map[int]member{}
+		for _, m := range class {
+			f, ok := first[m.vertex]
+			if !ok {
+				first[m.vertex] = m
+				continue
+			}
+			eq := mustResolve(expr.ResolveBinary("=", f.e, m.e, 0))
+			if v := g.vertices[m.vertex]; v.join == nil {
+				v.node = push(v.node, []expr.Expr{eq})
+			} else {
+				// The columns may be NULL where the vertex's join finds no match, so the
+				// condition belongs above that join.
+				g.after = append(g.after, predicate{eq, 1 << m.vertex})
+			}
+		}
+	}
 }
 
 // shareConstants applies comparisons of a class's member with constants to the other members:
@@ -442,5 +471,13 @@ func (g *region) joined(left, right *subplan, kind JoinKind, conds []expr.Expr, 
 	p := &subplan{set: left.set | right.set, node: join}
 	p.facts = joinFacts(kind, left.facts, right.facts, eqs, rest)
 	p.cost = left.cost + right.cost + joinCost(left.facts.rows, right.facts.rows, p.facts.rows, len(eqs) > 0)
+	if kind == InnerJoin {
+		return p
+	}
+	// Inner conditions that name what this join adds hold for its result.
+	if conds := g.between(left.set, right.set); len(conds) > 0 {
+		p.node = filterOver(join, conds)
+		p.facts = p.facts.filtered(p.facts.selectivity(conds))
+	}
 	return p
 }

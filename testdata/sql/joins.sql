@@ -53,3 +53,16 @@ with t as (select id from b), u as (select id from t union all select id from t)
 select * from (values (1, 'x'), (2, 'y')) v(i, c) join a on a.id = v.i order by 1;
 select a1.id, a2.id from a a1, a a2 where a1.id = a2.id order by 1, a1.x, a2.x;
 select a.id from a join b on a.id = b.id join b c on b.id = c.id and b.y <> c.y order by 1, a.x;
+select a.id, a.x, b.y from a, b where a.id = b.id and b.id * 10 = a.x order by 1, 2, 3;
+create table w (p int, q int, r int);
+insert into w values (1, 1, 1), (1, 2, 1), (3, 3, 4), (3, 3, 3), (null, null, 1), (4, 4, null);
+select w.*, b.y from w, b where w.p = b.id and w.q = b.id order by 1, 2, 3, 4;
+select w.*, b.y from w, b where w.p = b.id and b.id = w.q and w.r = w.p order by 1, 2, 3, 4;
+select w1.p, w2.q, w2.r from w w1 join w w2 on w1.p = w2.q and w1.q = w2.q and w1.p = w2.r order by 1, 2, 3;
+select w.p, l.m, b.y from w cross join lateral (select max(y) m from b where b.id = w.p) l join b on b.y = l.m order by 1, 2, 3, w.q;
+select w.p, l.m from w left join lateral (select b.y m from b where b.id = w.p and b.y < 301) l on true join b on b.y = l.m and b.id = w.q order by 1, 2, w.r;
+select w.p, x.y from w left join b x on x.id = w.p join a on a.id = w.q and (x.y is null or a.x < x.y) order by 1, 2, a.x, w.q;
+select w.p, x.y, z.y from w left join b x on x.id = w.p left join b z on z.id = x.id and z.y <> x.y order by 1, 2, 3, w.q, w.r;
+select w.p from w where exists (select 1 from a, b where a.id = b.id and a.id = w.p and b.y > w.q) order by 1;
+select w.p, w.q from w where w.p in (select a.id from a where a.x in (select b.y / 10 from b where b.id = a.id and b.id = w.q)) order by 1, 2;
+select w.p, (select count(*) from a where a.id = w.p and a.x > (select min(b.y) / 10 from b where b.id = w.q)) from w order by 1, 2, w.q;
