@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -103,5 +104,43 @@ func checkImports(t *testing.T, path string) {
 		if target != layer && !slices.Contains(allowed, target) {
 			t.Errorf("%s: %s must not import %s", path, layer, target)
 		}
+	}
+}
+
+// TestSizes keeps files and functions readable: a file has at most 800 lines, a function 120, apart
+// from tables of data. Test files are not counted.
+func TestSizes(t *testing.T) {
+	const maxFile, maxFunction = 800, 120
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() != "." && strings.HasPrefix(d.Name(), ".")) {
+			return filepath.SkipDir
+		}
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, path, nil, 0)
+		if err != nil {
+			return err
+		}
+		if lines := set.Position(f.End()).Line; lines > maxFile {
+			t.Errorf("%s has %d lines, more than %d", path, lines, maxFile)
+		}
+		for _, decl := range f.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			if lines := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1; lines > maxFunction {
+				t.Errorf("%s: %s has %d lines, more than %d", path, fn.Name.Name, lines, maxFunction)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -125,13 +125,13 @@ func (r *running) copyFrom(n *sql.Copy, o copyOptions, w *work) (int64, error) {
 		return 0, err
 	}
 	defer f.Close()
-	l, err := r.newCopyLoad(t, n.Columns, in, w)
+	ctx, cancel := r.deadline()
+	defer cancel()
+	l, err := r.newCopyLoad(ctx, t, n.Columns, in, w)
 	if err != nil {
 		return 0, err
 	}
-	ctx, cancel := r.deadline()
-	defer cancel()
-	l.ctx = ctx
+	defer l.cancel()
 	if o.format == "parquet" {
 		err = l.parquet(f)
 	} else {
@@ -150,7 +150,11 @@ func (r *running) copyFrom(n *sql.Copy, o copyOptions, w *work) (int64, error) {
 
 // copyLoad is a bulk load under way.
 type copyLoad struct {
+	// ctx ends with the statement, or with cancel at the first error: the loader stores batches in
+	// the order of their numbers, and a worker that waits for its turn must not wait for one that
+	// has failed.
 	ctx      context.Context
+	cancel   context.CancelFunc
 	table    *catalog.Table
 	targets  []int // table position of each file column
 	loader   bulkLoader
@@ -170,7 +174,7 @@ type bulkLoader interface {
 	Abort()
 }
 
-func (r *running) newCopyLoad(t *catalog.Table, columns []sql.Ident, in planner.Input, w *work) (*copyLoad, error) {
+func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []sql.Ident, in planner.Input, w *work) (*copyLoad, error) {
 	l := &copyLoad{table: t, in: in, threads: r.s.threads(), wasEmpty: r.s.db.engine.RowCount(t) == 0}
 	zone, err := expr.LoadZone(r.s.setting(setTimeZone))
 	if err != nil {
@@ -189,8 +193,12 @@ func (r *running) newCopyLoad(t *catalog.Table, columns []sql.Ident, in planner.
 			l.targets = append(l.targets, i)
 		}
 	}
-	l.loader, err = w.txn.NewLoader(r.ctx, t)
-	return l, err
+	l.ctx, l.cancel = context.WithCancel(ctx)
+	if l.loader, err = w.txn.NewLoader(l.ctx, t); err != nil {
+		l.cancel()
+		return nil, err
+	}
+	return l, nil
 }
 
 // stats merges what the workers saw.
@@ -285,17 +293,24 @@ func (l *copyLoad) inParallel(run func(w *copyWorker, stop <-chan struct{}) erro
 	var once sync.Once
 	var wg sync.WaitGroup
 	var first error
+	fail := func(err error) {
+		once.Do(func() {
+			first = err
+			close(stop)
+			l.cancel()
+		})
+	}
 	for range l.threads {
 		w, err := l.worker()
 		if err != nil {
-			once.Do(func() { first = err; close(stop) })
+			fail(err)
 			break
 		}
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			if err := guarded(func() error { return run(w, stop) }); err != nil {
-				once.Do(func() { first = err; close(stop) })
+				fail(err)
 			}
 		}()
 	}

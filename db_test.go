@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -394,5 +395,41 @@ func TestCopyRoundTrip(t *testing.T) {
 	_, err := s.Exec(ctx, fmt.Sprintf("copy b from '%s'", filepath.Join(dir, "absent")))
 	if err == nil {
 		t.Error("an absent file was loaded")
+	}
+}
+
+// TestCopyBadRecord makes sure that a load with a bad record in any place ends, with the record's
+// line, and leaves the table as it was.
+func TestCopyBadRecord(t *testing.T) {
+	db := openMemory(t)
+	s := db.Session()
+	defer s.Close()
+	mustExec(t, s, "set threads = 4")
+	mustExec(t, s, "create table t (a int primary key, b text)")
+	for _, bad := range []int{1, 5000, 20000} {
+		for _, record := range []string{"x,y", "1", "1,2,3", `1,"open`} {
+			file := filepath.Join(t.TempDir(), "bad.csv")
+			var text strings.Builder
+			for i := 1; i <= 20000; i++ {
+				if i == bad {
+					text.WriteString(record + "\n")
+				} else {
+					fmt.Fprintf(&text, "%d,row\n", i)
+				}
+			}
+			if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := s.Exec(context.Background(), "copy t from '"+file+"' (format csv)")
+			var e *weft.Error
+			if !errors.As(err, &e) || e.Code != "22P02" && e.Code != "22P04" {
+				t.Errorf("record %q in line %d: %v", record, bad, err)
+			} else if want := fmt.Sprintf("line %d", bad); !strings.Contains(e.Detail, want) {
+				t.Errorf("record %q: detail %q, want %s in it", record, e.Detail, want)
+			}
+			if n := count(t, db, "select count(*) from t"); n != 0 {
+				t.Fatalf("%d rows after a failed load", n)
+			}
+		}
 	}
 }

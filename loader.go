@@ -110,11 +110,11 @@ func (r *running) bulkLoad(w *work, table string, workers int, fill func(uint64,
 	if err != nil {
 		return 0, err
 	}
-	l, err := r.newCopyLoad(t, nil, in, w)
+	l, err := r.newCopyLoad(r.ctx, t, nil, in, w)
 	if err != nil {
 		return 0, err
 	}
-	l.ctx = r.ctx
+	defer l.cancel()
 	if workers > 0 {
 		l.threads = workers
 	}

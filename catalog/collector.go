@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -94,19 +95,38 @@ func (c *Collector) Add(b *vector.Batch) {
 func (c *Collector) column(s *columnState, v *vector.Vector, b *vector.Batch) {
 	hashes := c.hashes[:b.N]
 	vector.Hash(hashes, v, b.N, b.Sel, false)
-	each(b, func(i int) {
-		if v.IsNull(i) {
-			s.nulls++
-			return
+	if b.Sel == nil && v.Valid == nil && v.Form == vector.Flat {
+		for _, h := range hashes {
+			s.distinct.add(h)
 		}
-		s.distinct.add(hashes[i])
 		if v.Kind == vector.Bytes {
-			s.bytes += int64(len(v.BytesAt(i)))
+			offsets := v.Offsets()
+			s.bytes += int64(offsets[b.N] - offsets[0])
 		}
-	})
+	} else {
+		each(b, func(i int) {
+			if v.IsNull(i) {
+				s.nulls++
+				return
+			}
+			s.distinct.add(hashes[i])
+			if v.Kind == vector.Bytes {
+				s.bytes += int64(len(v.BytesAt(i)))
+			}
+		})
+	}
 	if v.Kind != vector.Bytes {
 		s.bounds(v, b)
 	}
+}
+
+// integerBounds finds the extremes of n values without NULLs.
+func integerBounds[T int16 | int32 | int64](values []T) (lo, hi int64) {
+	l, h := values[0], values[0]
+	for _, x := range values {
+		l, h = min(l, x), max(h, x)
+	}
+	return int64(l), int64(h)
 }
 
 // each calls visit for the position of every live row.
@@ -125,6 +145,22 @@ func each(b *vector.Batch, visit func(i int)) {
 // bounds widens minimum and maximum. It compares within the batch first, so that datums are made
 // twice a batch only.
 func (s *columnState) bounds(v *vector.Vector, b *vector.Batch) {
+	if b.Sel == nil && v.Valid == nil && v.Form == vector.Flat {
+		var least, most int64
+		switch v.Kind {
+		case vector.I16:
+			least, most = integerBounds(vector.Of[int16](v)[:b.N])
+		case vector.I32:
+			least, most = integerBounds(vector.Of[int32](v)[:b.N])
+		case vector.I64:
+			least, most = integerBounds(vector.Of[int64](v)[:b.N])
+		}
+		if v.Kind == vector.I16 || v.Kind == vector.I32 || v.Kind == vector.I64 {
+			s.widen(vector.IntDatum(v.Kind, least))
+			s.widen(vector.IntDatum(v.Kind, most))
+			return
+		}
+	}
 	lo, hi := -1, -1
 	each(b, func(i int) {
 		if v.IsNull(i) {
@@ -156,6 +192,9 @@ func (s *columnState) widen(d vector.Datum) {
 }
 
 func compareDatums(a, b vector.Datum) int {
+	if a.Kind == vector.I16 || a.Kind == vector.I32 || a.Kind == vector.I64 {
+		return cmp.Compare(a.I, b.I)
+	}
 	return vector.CompareRows(vector.ConstOf(a), 0, vector.ConstOf(b), 0)
 }
 
