@@ -94,7 +94,7 @@ func (p *parser) genericType() (t TypeName) {
 		name = p.colLabel()
 	}
 	t = namedType(t.Schema, name.Name)
-	if p.kind() == '%' {
+	if p.kind() == '%' && p.peek(1) == kwType {
 		p.unsupported(int(tok.start), "%TYPE")
 	}
 	t.Mods = p.typeMods()

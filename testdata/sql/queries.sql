@@ -69,3 +69,4 @@ select id, sum(g) from t;
 select count(*) from t where sum(g) > 1;
 select 1 from t order by nosuch;
 select 'a' < 'B', 'a' < 'b', 'Z' < 'a';
+select 5::int8 % 3, 7::int % 2 + 1;
