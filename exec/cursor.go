@@ -91,6 +91,10 @@ func (s *sender) Push(b *vector.Batch) error {
 	}
 }
 
+// keptWords is the largest dictionary that a batch handed out keeps alive: larger ones may be all
+// strings of a hash table.
+const keptWords = 1024
+
 // ownedBatch copies the live rows of a borrowed batch. Dictionaries are immutable and shared.
 func ownedBatch(b *vector.Batch) *vector.Batch {
 	out := &vector.Batch{N: b.Live(), Vecs: make([]*vector.Vector, len(b.Vecs))}
@@ -106,6 +110,10 @@ func ownedBatch(b *vector.Batch) *vector.Batch {
 		out.Vecs[i] = &vecs[i]
 		if v.Form == vector.Const {
 			vecs[i].SetConst(vector.DatumAt(v, 0))
+			continue
+		}
+		if v.Form == vector.Dict && v.Dict.Len > keptWords {
+			vector.Gather(&vecs[i], v, idx)
 			continue
 		}
 		vector.Pick(&vecs[i], v, idx)

@@ -64,8 +64,10 @@ func (z *normalizer) apply(v *vector.Vector, n int, sel vector.Sel) *vector.Vect
 	if z == nil {
 		return v
 	}
-	switch v.Form {
-	case vector.Dict:
+	switch {
+	case v.Form == vector.Dict && v.Dict.Len > normalWords:
+		return z.applyRows(v, n, sel)
+	case v.Form == vector.Dict:
 		if z.from != v.Dict {
 			dict := vector.New(vector.Bytes, v.Dict.Len)
 			z.appendAll(dict, v.Dict, v.Dict.Len)
@@ -73,7 +75,7 @@ func (z *normalizer) apply(v *vector.Vector, n int, sel vector.Sel) *vector.Vect
 		}
 		z.out.SetDict(v.Codes(), z.dict, v.Valid)
 		return &z.out
-	case vector.Const:
+	case v.Form == vector.Const:
 		if v.IsNull(0) {
 			z.buf.SetConst(vector.NullDatum(vector.Bytes))
 		} else {
@@ -86,6 +88,32 @@ func (z *normalizer) apply(v *vector.Vector, n int, sel vector.Sel) *vector.Vect
 	}
 	z.buf.Reset(vector.Bytes, n)
 	z.appendAll(&z.buf, v, n)
+	if v.Valid != nil {
+		copy(z.buf.AllValid(n), v.Valid)
+	}
+	return &z.buf
+}
+
+// normalWords is the largest dictionary that is normalised as a whole; of larger ones, few words
+// may occur in a batch.
+const normalWords = 4096
+
+// applyRows is apply for the selected rows alone; the others become empty.
+func (z *normalizer) applyRows(v *vector.Vector, n int, sel vector.Sel) *vector.Vector {
+	z.buf.Reset(vector.Bytes, n)
+	if sel == nil {
+		z.appendAll(&z.buf, v, n)
+	} else {
+		for _, i := range sel {
+			z.buf.CloseTo(int(i))
+			if v.IsNull(int(i)) {
+				z.buf.AppendBytes(nil)
+			} else {
+				z.buf.AppendBytes(z.value(v, int(i)))
+			}
+		}
+		z.buf.CloseTo(n)
+	}
 	if v.Valid != nil {
 		copy(z.buf.AllValid(n), v.Valid)
 	}

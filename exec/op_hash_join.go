@@ -72,7 +72,7 @@ type joinOutput struct {
 	out    Pusher
 	input  *vector.Batch
 	stored func(col int) *vector.Vector
-	right  []*vector.Vector // per output column: its stored values, found at the first batch
+	right  []storedColumn // per output column: its stored values, found at the first batch
 	own    []vector.Vector
 	batch  vector.Batch
 }
@@ -88,10 +88,10 @@ func (o *joinOutput) columns() {
 	if o.right != nil {
 		return
 	}
-	o.right = make([]*vector.Vector, len(o.plan.out))
+	o.right = make([]storedColumn, len(o.plan.out))
 	for i, c := range o.plan.out {
 		if c.side == rightSide {
-			o.right[i] = o.stored(c.at)
+			o.right[i] = newStoredColumn(o.stored(c.at))
 		}
 	}
 }
@@ -104,9 +104,9 @@ func (o *joinOutput) Once(sel vector.Sel, build []uint32) error {
 		case c.side == leftSide:
 			v = o.input.Vecs[c.at]
 		case sel == nil:
-			vector.PickOuter(v, o.right[i], build)
+			o.right[i].pick(v, build)
 		default:
-			vector.PickAt(v, o.right[i], o.input.N, sel, build)
+			o.right[i].pickAt(v, o.input.N, sel, build)
 		}
 		o.batch.Vecs[i] = v
 	}
@@ -120,7 +120,7 @@ func (o *joinOutput) Pairs(probe, build []uint32) error {
 		v := &o.own[i]
 		switch {
 		case c.side == rightSide:
-			vector.Pick(v, o.right[i], build)
+			o.right[i].pick(v, build)
 		case o.input.Vecs[c.at].Form == vector.Const:
 			v = o.input.Vecs[c.at]
 		default:

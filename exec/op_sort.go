@@ -170,14 +170,19 @@ func (s *sortSource) Morsels(*Worker) (int, error) { return min(len(s.sink.order
 type sortScanner struct {
 	sink  *sortSink
 	w     *Worker
+	cols  []storedColumn
 	batch vector.Batch
 	idx   []uint32
 	out   Pusher
 }
 
 func (s *sortSource) Open(w *Worker, out Pusher) (Scanner, error) {
-	return &sortScanner{sink: s.sink, w: w, out: out, idx: make([]uint32, vector.BatchCap),
-		batch: vector.Batch{Vecs: join.NewBlock(s.sink.outCols)}}, nil
+	c := &sortScanner{sink: s.sink, w: w, out: out, idx: make([]uint32, vector.BatchCap),
+		batch: vector.Batch{Vecs: join.NewBlock(s.sink.outCols)}}
+	for i := range s.sink.outCols {
+		c.cols = append(c.cols, newStoredColumn(s.sink.store.Column(i)))
+	}
+	return c, nil
 }
 
 func (c *sortScanner) Scan(int) error {
@@ -190,7 +195,7 @@ func (c *sortScanner) Scan(int) error {
 			idx[k] = part[k].row
 		}
 		for i, v := range c.batch.Vecs {
-			vector.Pick(v, c.sink.store.Column(i), idx)
+			c.cols[i].pick(v, idx)
 		}
 		c.batch.N = len(part)
 		if err := c.w.Check(); err != nil {

@@ -28,6 +28,7 @@ func (s *unmatchedSource) Morsels(*Worker) (int, error) {
 type unmatchedScanner struct {
 	source *unmatchedSource
 	w      *Worker
+	right  []storedColumn
 	batch  vector.Batch
 	idx    []uint32
 	out    Pusher
@@ -36,11 +37,13 @@ type unmatchedScanner struct {
 func (s *unmatchedSource) Open(w *Worker, out Pusher) (Scanner, error) {
 	c := &unmatchedScanner{source: s, w: w, idx: make([]uint32, vector.BatchCap), out: out}
 	for _, col := range s.out {
-		v := &vector.Vector{}
-		if col.side != rightSide {
+		v, stored := &vector.Vector{}, storedColumn{}
+		if col.side == rightSide {
+			stored = newStoredColumn(s.stored(col.at))
+		} else {
 			v.SetConst(vector.NullDatum(col.kind))
 		}
-		c.batch.Vecs = append(c.batch.Vecs, v)
+		c.batch.Vecs, c.right = append(c.batch.Vecs, v), append(c.right, stored)
 	}
 	return c, nil
 }
@@ -55,7 +58,7 @@ func (c *unmatchedScanner) Scan(morsel int) error {
 		}
 		for i, col := range s.out {
 			if col.side == rightSide {
-				vector.Pick(c.batch.Vecs[i], s.stored(col.at), rows)
+				c.right[i].pick(c.batch.Vecs[i], rows)
 			}
 		}
 		c.batch.N = len(rows)

@@ -20,6 +20,9 @@ func sameKey(a, b *vector.Vector, nullSafe bool, probe, build []uint32, m int) i
 			return sameFixed[int64](a, b, probe, build, m)
 		}
 	}
+	if a.Form == vector.Dict && b.Form == vector.Flat && a.Kind == vector.Bytes && a.Valid == nil && b.Valid == nil {
+		return sameWords(a, b, probe, build, m)
+	}
 	k := 0
 	for i := range m {
 		probe[k], build[k] = probe[i], build[i]
@@ -44,6 +47,19 @@ func sameBytes(a, b *vector.Vector, probe, build []uint32, m int) int {
 		l, r := probe[i], build[i]
 		probe[k], build[k] = l, r
 		k += b2i(bytes.Equal(ah[ao[l]:ao[l+1]], bh[bo[r]:bo[r+1]]))
+	}
+	return k
+}
+
+// sameWords is sameBytes for a in dictionary form.
+func sameWords(a, b *vector.Vector, probe, build []uint32, m int) int {
+	codes, k := a.Codes(), 0
+	ao, ah, bo, bh := a.Dict.Offsets(), a.Dict.Heap(), b.Offsets(), b.Heap()
+	for i := range m {
+		l, r := probe[i], build[i]
+		c := codes[l]
+		probe[k], build[k] = l, r
+		k += b2i(bytes.Equal(ah[ao[c]:ao[c+1]], bh[bo[r]:bo[r+1]]))
 	}
 	return k
 }
