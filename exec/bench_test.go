@@ -32,7 +32,7 @@ func open(p *plans, make func(input planner.Node) planner.Node) *harness {
 	h := &harness{batch: benchBatch(p)}
 	q := Query{Plan: p.plan(make(source)), Threads: 1}
 	r := &run{query: &q, ctx: context.Background(), env: copyEnv(nil, 8), threads: 1, account: &account{}, cancelled: &atomic.Bool{},
-		ctes: map[*planner.CTE]*cte{}, affected: &atomic.Int64{}}
+		affected: &atomic.Int64{}}
 	b := &builder{run: r}
 	streams, err := b.build(q.Plan.Root, nil)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 type applyOp struct {
 	*joinPlan
 	node   *planner.Apply
+	inner  planner.Node
 	params []int // per parameter: its outer column
 }
 
@@ -23,12 +24,12 @@ func (b *builder) apply(n *planner.Apply) ([]*stream, error) {
 		return nil, err
 	}
 	like := &planner.Join{Kind: n.Kind, Left: n.Outer, Right: n.Inner, Residual: n.On, Mark: n.Mark}
-	op := &applyOp{joinPlan: newJoinPlan(b.run, like), node: n}
+	op := &applyOp{joinPlan: newJoinPlan(b.run, like), node: n, inner: keepInvariant(n.Inner, n.Params)}
 	at := layout(n.Outer.Cols())
 	for _, p := range n.Params {
 		op.params = append(op.params, at(p.Col.ID))
 	}
-	before, err := b.sharedCTEs(n.Inner, n)
+	before, err := b.sharedCTEs(op.inner, n)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (op *applyOp) Open(w *Worker, out Pusher) (Pusher, error) {
 	p := &applyPusher{op: op, memo: map[string]*join.Store{}}
 	inner := *op.joinPlan.run
 	inner.env = copyEnv(inner.env, 0)
-	inner.threads = 1
+	inner.threads, inner.outer = 1, op.joinPlan.run
 	p.run = &inner
 	plan := *op.joinPlan
 	plan.run = p.run // conditions may use the parameters
@@ -129,10 +130,11 @@ func (p *applyPusher) inner(b *vector.Batch, i int) error {
 		return nil
 	}
 	// The inner plan's operators give their memory back after each run; its rows are kept.
+	p.run.ctes = nil
 	p.run.account = &account{budget: p.op.joinPlan.run.account.budget}
 	defer p.run.account.release()
 	sink := &innerRows{store: join.NewStore(kindsOf(p.op.right), p.w.reservation()), enough: p.op.enough()}
-	if err := p.run.collect(p.op.node.Inner, sink); err != nil {
+	if err := p.run.collect(p.op.inner, sink); err != nil {
 		return err
 	}
 	p.current = sink.store

@@ -15,7 +15,7 @@ type cte struct {
 }
 
 func (b *builder) cteScan(n *planner.CTEScan) ([]*stream, error) {
-	c := b.run.ctes[n.CTE]
+	c := b.run.cte(n.CTE)
 	if c == nil {
 		c = &cte{rows: &rowsSink{kinds: kindsOf(n.CTE.Plan.Cols())}}
 		streams, err := b.build(n.CTE.Plan, n)
@@ -23,9 +23,22 @@ func (b *builder) cteScan(n *planner.CTEScan) ([]*stream, error) {
 			return nil, err
 		}
 		c.pipelines = b.into(streams, c.rows, n)
+		if b.run.ctes == nil {
+			b.run.ctes = map[*planner.CTE]*cte{}
+		}
 		b.run.ctes[n.CTE] = c
 	}
 	return one(&rowsSource{sink: c.rows}, c.pipelines), nil
+}
+
+// cte finds a CTE among those of the run and of the runs it is part of.
+func (r *run) cte(c *planner.CTE) *cte {
+	for ; r != nil; r = r.outer {
+		if have := r.ctes[c]; have != nil {
+			return have
+		}
+	}
+	return nil
 }
 
 // rowsSink keeps rows by columns, for several readers or several readings.

@@ -231,3 +231,35 @@ func TestApply(t *testing.T) {
 		}
 	}
 }
+
+// TestApplyInvariant checks that the part of an inner plan without parameters is computed once, also
+// inside of nested Applies, and that nothing else is.
+func TestApplyInvariant(t *testing.T) {
+	p := newPlans(t)
+	calls := 0
+	source := func() *planner.FuncScan { return &planner.FuncScan{Name: "f", Out: p.cols(bigint)} }
+	grouped := func(n planner.Node) *planner.Aggregate {
+		return &planner.Aggregate{Input: n, Groups: []planner.Item{{Col: p.col(bigint), Expr: n.Cols()[0]}}}
+	}
+	apply := func(index int, outer, inner planner.Node) *planner.Apply {
+		return &planner.Apply{Kind: planner.InnerJoin, Outer: outer, Inner: inner, Params: []planner.ApplyParam{{Index: index, Col: outer.Cols()[0]}}}
+	}
+	filtered := func(n planner.Node, index int) planner.Node {
+		return &planner.Filter{Input: n, Conds: []expr.Expr{p.op("<=", n.Cols()[0], &expr.Param{Index: index, Typ: bigint})}}
+	}
+	// Rows y <= x, then z <= y.
+	inner := apply(2, filtered(grouped(source()), 1), filtered(grouped(source()), 2))
+	node := apply(1, p.series(1, 50), inner)
+	out := &rows{}
+	_, err := Run(context.Background(), Query{Plan: p.plan(node), Threads: 1, TableFunction: func(string, []vector.Datum) ([][]vector.Datum, error) {
+		calls++
+		return [][]vector.Datum{{vector.IntDatum(vector.I64, 1)}, {vector.IntDatum(vector.I64, 2)}, {vector.IntDatum(vector.I64, 3)}}, nil
+	}}, out)
+	// x = 1: 1 pair; x = 2: 3 pairs; from 3 on 6 pairs.
+	if err != nil || len(out.list) != 1+3+48*6 {
+		t.Error(err, len(out.list))
+	}
+	if calls > 1+51 { // the inner Apply's own part is kept per run of it
+		t.Errorf("the function ran %d times", calls)
+	}
+}

@@ -60,15 +60,16 @@ type run struct {
 	threads   int
 	account   *account
 	cancelled *atomic.Bool
-	stats     *planStats // nil without Analyze
-	ctes      map[*planner.CTE]*cte
+	stats     *planStats            // nil without Analyze
+	ctes      map[*planner.CTE]*cte // of this run; changed while pipelines are built only
+	outer     *run                  // the run whose Apply this one belongs to
 	affected  *atomic.Int64
 }
 
 // Run executes a query to its end.
 func Run(ctx context.Context, q Query, out Result) (Outcome, error) {
 	r := &run{query: &q, ctx: ctx, threads: q.Threads, account: &account{budget: q.Memory}, cancelled: &atomic.Bool{},
-		ctes: map[*planner.CTE]*cte{}, affected: &atomic.Int64{}}
+		affected: &atomic.Int64{}}
 	if r.threads <= 0 {
 		r.threads = runtime.GOMAXPROCS(0)
 	}

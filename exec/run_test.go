@@ -35,7 +35,8 @@ func (p *plans) long() map[string]planner.Node {
 	e := p.series(1, 200_000_000)
 	out["sort"] = &planner.Sort{Input: e, Keys: []planner.SortKey{{Expr: p.op("%", e.Out[0], integer(1_000_003))}}}
 	f := p.series(1, 1000)
-	inner := counted(p.series(1, 50_000_000))
+	g := p.series(1, 50_000_000)
+	inner := counted(&planner.Filter{Input: g, Conds: []expr.Expr{p.op("<>", g.Out[0], &expr.Param{Index: 1, Typ: bigint})}})
 	out["apply"] = &planner.Apply{Kind: planner.SingleJoin, Outer: f, Inner: inner, Params: []planner.ApplyParam{{Index: 1, Col: f.Out[0]}}}
 	return out
 }
