@@ -239,13 +239,26 @@ func (h *htap) compare(r *rand.Rand) error {
 				continue
 			}
 			if diff := firstDifference(first, got); diff != "" {
-				return fmt.Errorf("%s: by %s differs from by rows: %s", query, mode, diff)
+				return h.explainDifference(s, query, mode, diff, first)
 			}
 		}
 		h.done.Add(1)
 	}
 	_, err := s.Exec(ctx, "rollback")
 	return err
+}
+
+// explainDifference adds to an error how the query was run and whether it differs again.
+func (h *htap) explainDifference(s *weft.Session, query, mode, diff string, want []string) error {
+	plan, err := queryText(s, "explain (analyze, verbose) "+query)
+	if err != nil {
+		return err
+	}
+	again, err := queryText(s, query)
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: by %s differs from by rows: %s\nagain: %q\n%s", query, mode, diff, firstDifference(want, sortedLines(again)), strings.Join(sortedLines(plan), "\n"))
 }
 
 func sortedLines(rows [][]string) []string {

@@ -110,6 +110,7 @@ func pickBytesAt(dst, src *Vector, n int, sel Sel, idx []uint32) {
 // resetCodes makes v a dictionary vector of n unspecified codes over src's dictionary, in v's own
 // memory.
 func (v *Vector) resetCodes(src *Vector, n int) {
+	v.own()
 	v.Kind, v.Form, v.Dict, v.Valid, v.Len = src.Kind, Dict, src.Dict, nil, n
 	v.data = growAligned(v.data, n*4)
 }
@@ -189,6 +190,7 @@ func (v *Vector) AppendCodes(codes []uint32) {
 
 // ResetDict makes v an empty dictionary vector over dict with its own memory.
 func (v *Vector) ResetDict(dict *Vector) {
+	v.own()
 	v.Kind, v.Form, v.Dict, v.Valid, v.Len = dict.Kind, Dict, dict, nil, 0
 	v.data = v.data[:0]
 }

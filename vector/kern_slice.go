@@ -4,9 +4,7 @@ package vector
 // Nothing is copied: dst is readable as long as src.
 func Slice(dst, src *Vector, from, n int) {
 	if src.Form == Const {
-		buf := dst.validBuf
-		*dst = *src
-		dst.validBuf = buf
+		dst.show(Vector{Kind: src.Kind, Form: Const, Len: src.Len, Valid: src.Valid, Dict: src.Dict, data: src.data, heap: src.heap})
 		return
 	}
 	var valid Bitmap
@@ -18,12 +16,10 @@ func Slice(dst, src *Vector, from, n int) {
 	case src.Form == Dict:
 		width = 4
 	case src.Kind == Bytes:
-		*dst = Vector{Kind: Bytes, Len: n, Valid: valid, validBuf: dst.validBuf,
-			data: src.data[from*4 : (from+n+1)*4], heap: src.heap}
+		dst.show(Vector{Kind: Bytes, Len: n, Valid: valid, data: src.data[from*4 : (from+n+1)*4], heap: src.heap})
 		return
 	}
-	*dst = Vector{Kind: src.Kind, Form: src.Form, Len: n, Valid: valid, Dict: src.Dict, validBuf: dst.validBuf,
-		data: src.data[from*width : (from+n)*width]}
+	dst.show(Vector{Kind: src.Kind, Form: src.Form, Len: n, Valid: valid, Dict: src.Dict, data: src.data[from*width : (from+n)*width]})
 }
 
 // NullRows makes v a constant NULL of a kind, keeping its memory.

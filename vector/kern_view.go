@@ -6,9 +6,9 @@ package vector
 // Words returns src, a flat Bytes vector with at least one row, as a dictionary: the same strings,
 // without NULLs.
 func Words(src *Vector) *Vector {
-	words := *src
-	words.Valid, words.validBuf = nil, nil
-	return &words
+	words := &Vector{}
+	words.show(Vector{Kind: src.Kind, Form: src.Form, Len: src.Len, Dict: src.Dict, data: src.data, heap: src.heap})
+	return words
 }
 
 // ViewRows makes dst the rows idx of src, whose dictionary is words, in dictionary form. NoRow gives
@@ -60,6 +60,7 @@ func ViewRowsAt(dst, src, words *Vector, n int, sel Sel, idx []uint32) {
 }
 
 func (v *Vector) viewOf(words *Vector, n int) {
+	v.own()
 	v.Kind, v.Form, v.Dict, v.Valid, v.Len = words.Kind, Dict, words, nil, n
 	v.data = growAligned(v.data, n*4)
 }

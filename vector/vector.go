@@ -35,6 +35,29 @@ type Vector struct {
 	heap []byte // Kind Bytes, Form Flat or Const
 
 	validBuf Bitmap // kept between uses so that Reset does not allocate
+
+	// While v is a view of memory that others own, its own memory waits here: writing into what a
+	// view sees would change a column unit, or another vector.
+	view             bool
+	ownData, ownHeap []byte
+}
+
+// show makes v a view of w's memory, which is not v's own.
+func (v *Vector) show(w Vector) {
+	w.validBuf, w.view = v.validBuf, true
+	w.ownData, w.ownHeap = v.data, v.heap
+	if v.view {
+		w.ownData, w.ownHeap = v.ownData, v.ownHeap
+	}
+	*v = w
+}
+
+// own gives a view its own memory back, to be written to.
+func (v *Vector) own() {
+	if v.view {
+		v.data, v.heap = v.ownData, v.ownHeap
+		v.view, v.ownData, v.ownHeap = false, nil, nil
+	}
 }
 
 // New returns an empty flat vector with room for capacity rows.
@@ -48,6 +71,7 @@ func New(kind Kind, capacity int) *Vector {
 // Reset makes v a flat vector of n rows with no NULLs, keeping its memory. Fixed-width values are
 // unspecified; a Bytes vector becomes empty of rows and is filled with AppendBytes.
 func (v *Vector) Reset(kind Kind, n int) {
+	v.own()
 	v.Kind, v.Form, v.Dict, v.Valid = kind, Flat, nil, nil
 	if kind == Bytes {
 		v.data = growAligned(v.data, (n+1)*4)[:4]
@@ -83,7 +107,7 @@ func Of[T Elem](v *Vector) []T {
 
 // FromSlice makes a flat vector over values without copying them.
 func FromSlice[T Elem](kind Kind, values []T) *Vector {
-	return &Vector{Kind: kind, Len: len(values), data: BytesOf(values)}
+	return &Vector{Kind: kind, Len: len(values), data: BytesOf(values), view: true}
 }
 
 // BytesOf views a slice's memory as bytes.
@@ -94,17 +118,17 @@ func BytesOf[T Elem](values []T) []byte {
 // SetFixed makes v a flat view of n values of a fixed-width kind stored in data, which must be
 // 8-byte aligned and stay unchanged while v is read. valid may be nil.
 func (v *Vector) SetFixed(kind Kind, data []byte, n int, valid Bitmap) {
-	*v = Vector{Kind: kind, Len: n, data: data[:n*kind.Width()], Valid: valid, validBuf: v.validBuf}
+	v.show(Vector{Kind: kind, Len: n, data: data[:n*kind.Width()], Valid: valid})
 }
 
 // SetBytes makes v a flat view of len(offsets)-1 strings; offsets need not start at 0.
 func (v *Vector) SetBytes(offsets []int32, heap []byte, valid Bitmap) {
-	*v = Vector{Kind: Bytes, Len: len(offsets) - 1, data: BytesOf(offsets), heap: heap, Valid: valid, validBuf: v.validBuf}
+	v.show(Vector{Kind: Bytes, Len: len(offsets) - 1, data: BytesOf(offsets), heap: heap, Valid: valid})
 }
 
 // SetDict makes v a dictionary view: codes index dict, which holds no NULLs.
 func (v *Vector) SetDict(codes []uint32, dict *Vector, valid Bitmap) {
-	*v = Vector{Kind: dict.Kind, Form: Dict, Len: len(codes), Dict: dict, data: BytesOf(codes), Valid: valid, validBuf: v.validBuf}
+	v.show(Vector{Kind: dict.Kind, Form: Dict, Len: len(codes), Dict: dict, data: BytesOf(codes), Valid: valid})
 }
 
 // Codes returns the codes of a Dict vector.
