@@ -96,10 +96,5 @@ func (r *Reservation) Grow(n int64) error {
 	return nil
 }
 
-// growTo reserves up to a total of n bytes.
-func (r *Reservation) growTo(n int64) error {
-	if n <= r.used {
-		return nil
-	}
-	return r.Grow(n - r.used)
-}
+// restart makes everything reserved available again, to a structure that replaces the one so far.
+func (r *Reservation) restart() { r.used = 0 }

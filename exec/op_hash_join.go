@@ -74,6 +74,7 @@ type joinOutput struct {
 	stored func(col int) *vector.Vector
 	right  []storedColumn // per output column: its stored values, found at the first batch
 	own    []vector.Vector
+	probe  []uint32
 	batch  vector.Batch
 }
 
@@ -98,6 +99,9 @@ func (o *joinOutput) columns() {
 
 func (o *joinOutput) Once(sel vector.Sel, build []uint32) error {
 	o.columns()
+	if build != nil && sel != nil && len(sel)*sparse < o.input.N {
+		return o.dense(sel, build)
+	}
 	for i, c := range o.plan.out {
 		v := &o.own[i]
 		switch {
@@ -111,6 +115,32 @@ func (o *joinOutput) Once(sel vector.Sel, build []uint32) error {
 		o.batch.Vecs[i] = v
 	}
 	o.batch.N, o.batch.Sel = o.input.N, sel
+	return o.push()
+}
+
+// sparse is the share of rows left below which a batch is closed up: what follows then works on
+// full lines of memory and need not look rows up.
+const sparse = 4
+
+// dense is Once with the rows side by side.
+func (o *joinOutput) dense(sel vector.Sel, build []uint32) error {
+	for i, c := range o.plan.out {
+		v := &o.own[i]
+		switch {
+		case c.side == rightSide:
+			o.right[i].pick(v, build)
+		case o.input.Vecs[c.at].Form == vector.Const:
+			v = o.input.Vecs[c.at]
+		default:
+			o.probe = o.probe[:0]
+			for _, k := range sel {
+				o.probe = append(o.probe, uint32(k))
+			}
+			vector.Pick(v, o.input.Vecs[c.at], o.probe)
+		}
+		o.batch.Vecs[i] = v
+	}
+	o.batch.N, o.batch.Sel = len(sel), nil
 	return o.push()
 }
 

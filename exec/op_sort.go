@@ -82,6 +82,7 @@ func (s *sortSink) Finished() bool { return s.limit == 0 }
 type sortState struct {
 	sink    *sortSink
 	w       *Worker
+	memory  *Reservation
 	store   *join.Store
 	program *expr.Program
 	normal  []*normalizer
@@ -90,7 +91,8 @@ type sortState struct {
 }
 
 func (s *sortSink) Open(w *Worker) (Pusher, error) {
-	st := &sortState{sink: s, w: w, store: join.NewStore(s.kinds, w.reservation()), normal: normalizers(s.computed)}
+	st := &sortState{sink: s, w: w, memory: w.reservation(), normal: normalizers(s.computed)}
+	st.store = join.NewStore(s.kinds, st.memory)
 	st.top.init(s)
 	var err error
 	if len(s.computed) > 0 {

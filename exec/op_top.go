@@ -54,7 +54,8 @@ func (st *sortState) prune() error {
 		return err
 	}
 	order = order[:min(t.rows, len(order))]
-	kept := join.NewStore(s.kinds, nil)
+	st.memory.restart() // the old rows make room for the kept ones
+	kept := join.NewStore(s.kinds, st.memory)
 	vecs := join.NewBlock(len(s.kinds))
 	idx := make([]uint32, 0, join.BlockRows)
 	for from := 0; from < len(order); from += join.BlockRows {
