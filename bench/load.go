@@ -36,7 +36,11 @@ func (r *runner) loadAll(ctx context.Context) error {
 }
 
 func (r *runner) load(ctx context.Context, table tpch.Table) (Loaded, error) {
-	if _, err := r.session.Exec(ctx, table.DDL()); err != nil {
+	unique := r.gen.UniqueKeys(table)
+	if !unique {
+		fmt.Fprintf(r.o.Out, "%v has no primary key: at this scale factor dbgen's data repeat keys.\n", table)
+	}
+	if _, err := r.session.Exec(ctx, table.DDL(unique)); err != nil {
 		return Loaded{}, err
 	}
 	p := startProgress(r.o, time.Now(), table.String(), "rows", r.gen.Rows(table))

@@ -113,13 +113,39 @@ func (t Table) String() string { return t.spec().name }
 // Columns describes the table's columns.
 func (t Table) Columns() []ColumnSpec { return t.spec().columns }
 
-// DDL returns the statement that creates the table with its primary key.
-func (t Table) DDL() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "CREATE TABLE %s (\n", t)
+// DDL returns the statement that creates the table, with its primary key if the data are to have
+// one.
+func (t Table) DDL(primaryKey bool) string {
+	var lines []string
 	for _, c := range t.Columns() {
-		fmt.Fprintf(&b, "    %s %s NOT NULL,\n", c.Name, c.Type)
+		lines = append(lines, fmt.Sprintf("    %s %s NOT NULL", c.Name, c.Type))
 	}
-	fmt.Fprintf(&b, "    PRIMARY KEY (%s)\n)", t.spec().key)
-	return b.String()
+	if primaryKey {
+		lines = append(lines, fmt.Sprintf("    PRIMARY KEY (%s)", t.spec().key))
+	}
+	return fmt.Sprintf("CREATE TABLE %s (\n%s\n)", t, strings.Join(lines, ",\n"))
+}
+
+// manySuppliers is where the suppliers of a part are surely distinct: number i of part p is i steps
+// of S/4 + p/S from the first, less than S/4 + 20, and S/3 is the shortest step that can meet a
+// supplier again.
+const manySuppliers = 240
+
+// UniqueKeys reports whether the table's primary key holds in dbgen's data. At some scale factors
+// below 0.024 a part has a supplier twice.
+func (g *Generator) UniqueKeys(t Table) bool {
+	suppliers := uint32(g.Units(Supplier))
+	if t != PartSupp || suppliers >= manySuppliers {
+		return true
+	}
+	for part := range int32(g.Units(Part)) {
+		seen := map[int32]bool{}
+		for number := range uint32(suppliersPerPart) {
+			seen[supplierOf(part+1, number, suppliers)] = true
+		}
+		if len(seen) < suppliersPerPart {
+			return false
+		}
+	}
+	return true
 }
