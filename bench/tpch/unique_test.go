@@ -4,9 +4,13 @@ import "testing"
 
 // TestUniqueKeys checks that small data sets have duplicate keys exactly where it is said.
 func TestUniqueKeys(t *testing.T) {
+	base, err := New(0.01)
+	if err != nil {
+		t.Fatal(err)
+	}
 	repeated := 0
 	for thousandths := 1; thousandths <= 40; thousandths++ {
-		g, err := New(float64(thousandths)/1000 + 1e-9)
+		g, err := base.WithScale(float64(thousandths)/1000 + 1e-9)
 		if err != nil {
 			t.Fatal(err)
 		}
