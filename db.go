@@ -33,10 +33,11 @@ type database struct {
 	views   *imcv.Manager
 	budget  *exec.Budget
 	plans   *planCache
+	users   *users
 
-	mu     sync.Mutex // guards global and users
-	global map[string]string
-	users  int
+	mu      sync.Mutex // guards global
+	global  map[string]string
+	handles int // guarded by open's mutex
 }
 
 // open lists the directories this process has open, so that a second Open shares the first.
@@ -68,7 +69,7 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 	open.Lock()
 	defer open.Unlock()
 	if d := open.byDir[full]; d != nil {
-		d.users++
+		d.handles++
 		return &DB{database: d}, nil
 	}
 	d, err := openDatabase(full, o)
@@ -85,7 +86,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &database{dir: dir, options: o, engine: engine, users: 1, global: map[string]string{}, plans: newPlanCache()}
+	d := &database{dir: dir, options: o, engine: engine, handles: 1, global: map[string]string{}, plans: newPlanCache(), users: newUsers()}
 	engine.FormatValue = func(t catalog.Type, v vector.Datum) string { return expr.FormatDatum(t, v, nil) }
 	engine.ParseValue = parseMissing
 	d.budget = exec.NewBudget(o.MemoryLimitBytes - o.CacheBytes)
@@ -94,7 +95,9 @@ func openDatabase(dir string, o Options) (*database, error) {
 	return d, nil
 }
 
-// Close ends this handle; the last one of a directory closes the database.
+// Close ends this handle; the last one of a directory closes the database. Statements that still
+// run are cancelled, open rows end, and open transactions are rolled back; whoever uses them
+// afterwards gets 57P01.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() { db.closeErr = db.database.release() })
 	return db.closeErr
@@ -103,9 +106,10 @@ func (db *DB) Close() error {
 func (d *database) release() error {
 	open.Lock()
 	defer open.Unlock()
-	if d.users--; d.users > 0 {
+	if d.handles--; d.handles > 0 {
 		return nil
 	}
+	d.users.end()
 	if open.byDir[d.dir] == d {
 		delete(open.byDir, d.dir)
 	}
@@ -136,7 +140,7 @@ func (db *DB) Query(ctx context.Context, query string, args ...any) (*Rows, erro
 // Begin starts a transaction.
 func (db *DB) Begin(ctx context.Context, o TxOptions) (*Tx, error) {
 	s := db.Session()
-	if err := s.begin(o); err != nil {
+	if err := s.locked(func() error { return s.begin(o) }); err != nil {
 		s.Close()
 		return nil, err
 	}

@@ -132,7 +132,7 @@ func (c *conn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error)
 	default:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", sql.IsolationLevel(o.Isolation))
 	}
-	if err := c.s.begin(t); err != nil {
+	if err := c.s.locked(func() error { return c.s.begin(t) }); err != nil {
 		return nil, err
 	}
 	return connTx{c.s}, nil
@@ -140,7 +140,7 @@ func (c *conn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error)
 
 // Ping reports whether the session is open.
 func (c *conn) Ping(context.Context) error {
-	if c.s.closed {
+	if !c.IsValid() {
 		return driver.ErrBadConn
 	}
 	return nil
@@ -148,18 +148,25 @@ func (c *conn) Ping(context.Context) error {
 
 // ResetSession prepares a pooled connection for its next user.
 func (c *conn) ResetSession(context.Context) error {
-	c.s.rollback()
-	clear(c.s.values)
-	clear(c.s.prepared)
-	for name, value := range c.settings {
-		if err := c.s.set(name, value, false); err != nil {
-			return err
+	err := c.s.locked(func() error {
+		c.s.rollback()
+		clear(c.s.values)
+		clear(c.s.prepared)
+		for name, value := range c.settings {
+			if err := c.s.set(name, value, false); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if errors.Is(err, errClosed) {
+		return driver.ErrBadConn
 	}
-	return nil
+	return err
 }
 
-func (c *conn) IsValid() bool { return !c.s.closed }
+// IsValid reports whether the connection can be used again.
+func (c *conn) IsValid() bool { return c.s.locked(func() error { return nil }) == nil }
 
 func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	if v.Name != "" {
@@ -203,11 +210,15 @@ func (r execResult) LastInsertId() (int64, error) {
 // connTx is the transaction of a connection.
 type connTx struct{ s *Session }
 
-func (t connTx) Commit() error { return t.s.commit(context.Background()) }
+func (t connTx) Commit() error {
+	return t.s.locked(func() error { return t.s.commit(context.Background()) })
+}
 
 func (t connTx) Rollback() error {
-	t.s.rollback()
-	return nil
+	return t.s.locked(func() error {
+		t.s.rollback()
+		return nil
+	})
 }
 
 // stmt is a prepared statement: its plan is found by its text.

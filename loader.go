@@ -76,9 +76,11 @@ func (c *loadColumn) give(kind vector.Kind) *loadColumn {
 // the end. Rows are stored in the order of the numbers. In a transaction block the load is part of
 // the transaction, else it is durable when BulkLoad returns. The table is named as the catalog does.
 func (s *Session) BulkLoad(ctx context.Context, table string, workers int, fill func(seq uint64, b *LoadBatch) (rows int, err error)) (rows int64, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch {
 	case s.closed:
-		return 0, sqlerr.New(sqlerr.AdminShutdown, "the session is closed")
+		return 0, errClosed
 	case s.failed:
 		return 0, sqlerr.New(sqlerr.InFailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
 	}
@@ -91,6 +93,8 @@ func (s *Session) BulkLoad(ctx context.Context, table string, workers int, fill 
 			err = contextError(ctx, err)
 		}
 	}()
+	ctx, release := s.db.users.join(ctx)
+	defer release()
 	r := &running{s: s, ctx: ctx, text: "BULK LOAD " + table, now: time.Now().UnixMicro()}
 	if s.txn == nil || s.txStart == 0 {
 		s.txStart = r.now

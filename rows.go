@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/weftdb/weft/catalog"
@@ -51,6 +52,7 @@ type Rows struct {
 	err       error
 	done      bool
 	finish    func()
+	mu        sync.Mutex // guards what a closing database may end: cursor, err, done, finish
 	onClose   func() error
 	onError   func()
 }
@@ -61,6 +63,8 @@ func (r *Rows) Columns() []Column { return r.columns }
 // NextBatch returns the next batch of rows, nil at the end or after an error, which Err tells. Its
 // memory belongs to the caller.
 func (r *Rows) NextBatch() *vector.Batch {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if len(r.kept) > 0 {
 		b := r.kept[0]
 		r.kept = r.kept[1:]
@@ -105,6 +109,32 @@ func (r *Rows) end() {
 		r.finish()
 		r.finish = nil
 	}
+}
+
+// streams makes a release wait for the end of rows that come from a running plan, and reports
+// whether they do.
+func (r *Rows) streams(release func()) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.finish == nil {
+		return false
+	}
+	finish := r.finish
+	r.finish = func() {
+		finish()
+		release()
+	}
+	return true
+}
+
+// abort ends the rows because the database is being closed.
+func (r *Rows) abort() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.done && r.err == nil {
+		r.err = errClosed
+	}
+	r.end()
 }
 
 // collect drains a cursor.
@@ -224,10 +254,16 @@ func (r *Rows) Scan(dest ...any) error {
 }
 
 // Err returns the error that ended Next, if any.
-func (r *Rows) Err() error { return r.err }
+func (r *Rows) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
 
 // Close ends the statement; a running one is cancelled.
 func (r *Rows) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.end()
 	r.kept, r.batch = nil, nil
 	if r.onClose != nil {

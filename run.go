@@ -230,7 +230,9 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 	rows.finish = func() {
 		cancel()
 		view.Release()
+		s.db.users.removeRows(rows)
 	}
+	s.db.users.addRows(rows)
 	return rows, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -29,7 +30,9 @@ type Session struct {
 	viewDDL   bool         // column views changed in the transaction
 	prepared  map[string]*sql.Prepare
 	saves     []namedSavepoint
-	closed    bool
+
+	mu     sync.Mutex // held while a statement runs, so that closing the database waits for it
+	closed bool
 }
 
 type namedSavepoint struct {
@@ -39,7 +42,19 @@ type namedSavepoint struct {
 
 // Session opens a session.
 func (db *DB) Session() *Session {
-	return &Session{db: db.database, values: map[string]string{}, prepared: map[string]*sql.Prepare{}}
+	s := &Session{db: db.database, values: map[string]string{}, prepared: map[string]*sql.Prepare{}}
+	s.closed = !db.users.addSession(s)
+	return s
+}
+
+// locked runs f unless the session is closed. Nothing else runs in the session meanwhile.
+func (s *Session) locked(f func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return errClosed
+	}
+	return f()
 }
 
 // OnNotice sets the function that receives notices, without the word NOTICE.
@@ -55,9 +70,12 @@ func (s *Session) notices(texts []string) {
 
 // Close ends the session; an open transaction is rolled back.
 func (s *Session) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if !s.closed {
 		s.rollback()
 		s.closed = true
+		s.db.users.removeSession(s)
 	}
 	return nil
 }
@@ -135,9 +153,12 @@ func (s *Session) fail() {
 // Run runs one parsed statement of query. A panic becomes an XX000 error that names the statement:
 // the statement dies, session and database live.
 func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, args ...any) (rows *Rows, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.closed {
-		return nil, sqlerr.New(sqlerr.AdminShutdown, "the session is closed")
+		return nil, errClosed
 	}
+	ctx, release := s.db.users.join(ctx)
 	defer func() {
 		if p := recover(); p != nil {
 			err = sqlerr.New(sqlerr.InternalError, "internal error: %v", p).
@@ -146,6 +167,9 @@ func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, arg
 		if err != nil {
 			s.fail()
 			err = contextError(ctx, err)
+		}
+		if rows == nil || !rows.streams(release) {
+			release()
 		}
 	}()
 	if s.failed && !endsTransaction(stmt) {
@@ -181,6 +205,9 @@ func endsTransaction(stmt sql.Statement) bool {
 // canceled is the error of a statement whose context ended.
 func canceled(ctx context.Context) error {
 	cause := context.Cause(ctx)
+	if errors.Is(cause, errClosed) {
+		return errClosed
+	}
 	if errors.Is(cause, context.DeadlineExceeded) || errors.Is(cause, errStatementTimeout) {
 		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to statement timeout: %w", cause)
 	}
@@ -191,6 +218,9 @@ var errStatementTimeout = errors.New("statement timeout")
 
 // contextError makes an error that came from the context carry 57014.
 func contextError(ctx context.Context, err error) error {
+	if errors.Is(err, errClosed) {
+		return errClosed
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		return err

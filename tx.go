@@ -35,12 +35,10 @@ func (tx *Tx) Query(ctx context.Context, query string, args ...any) (*Rows, erro
 // back and returns an error.
 func (tx *Tx) Commit(ctx context.Context) error {
 	defer tx.s.Close()
-	return tx.s.commit(ctx)
+	return tx.s.locked(func() error { return tx.s.commit(ctx) })
 }
 
 // Rollback undoes the transaction. After Commit it does nothing.
 func (tx *Tx) Rollback() error {
-	tx.s.rollback()
-	tx.s.Close()
-	return nil
+	return tx.s.Close()
 }

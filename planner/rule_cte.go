@@ -21,13 +21,15 @@ func (b *binder) inlineCTEs(plan *Plan) {
 		changed := len(kept) < len(b.ctes)
 		b.ctes = kept
 		if len(inline) > 0 {
-			b.mapPlans(plan, func(n Node) Node {
+			var put func(n Node) Node
+			put = func(n Node) Node {
 				scan, ok := n.(*CTEScan)
 				if !ok || !inline[scan.CTE] {
 					return n
 				}
-				return b.inlined(scan)
-			})
+				return transformNodes(b.inlined(scan), put) // it may read others that are inlined
+			}
+			b.mapPlans(plan, put)
 		}
 		if !changed {
 			return

@@ -70,3 +70,5 @@ select count(*) from t where sum(g) > 1;
 select 1 from t order by nosuch;
 select 'a' < 'B', 'a' < 'b', 'Z' < 'a';
 select 5::int8 % 3, 7::int % 2 + 1;
+with x as (select id, g from t where id < 6), y as (select g, count(*) n from x group by g), z as (select y.g, y.n, t.id from y join t on t.id = y.n) select * from z order by 1, 2, 3;
+with x as (select id from t where id < 4), y as (select id + 1 as id from x), z as (select a.id from y a, y b where a.id = b.id) select z.id, x.id from z left join x on x.id = z.id order by 1;

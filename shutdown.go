@@ -1,0 +1,91 @@
+package weft
+
+import (
+	"context"
+	"sync"
+
+	"github.com/weftdb/weft/internal/sqlerr"
+)
+
+// errClosed ends what still runs when a database is closed.
+var errClosed = sqlerr.New(sqlerr.AdminShutdown, "the database is closed")
+
+// users knows what must end before a database can be closed.
+type users struct {
+	ctx    context.Context // done when the database is being closed
+	cancel context.CancelCauseFunc
+
+	mu       sync.Mutex // guards the rest
+	closed   bool
+	sessions map[*Session]struct{}
+	rows     map[*Rows]struct{}
+}
+
+func newUsers() *users {
+	u := &users{sessions: map[*Session]struct{}{}, rows: map[*Rows]struct{}{}}
+	u.ctx, u.cancel = context.WithCancelCause(context.Background())
+	return u
+}
+
+// addSession registers a session, or reports that the database is closed.
+func (u *users) addSession(s *Session) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.closed {
+		u.sessions[s] = struct{}{}
+	}
+	return !u.closed
+}
+
+func (u *users) removeSession(s *Session) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.sessions, s)
+}
+
+func (u *users) addRows(r *Rows) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.rows[r] = struct{}{}
+}
+
+func (u *users) removeRows(r *Rows) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.rows, r)
+}
+
+// end cancels running statements, waits for them, ends open rows and rolls open transactions back.
+func (u *users) end() {
+	u.mu.Lock()
+	u.closed = true
+	var sessions []*Session
+	for s := range u.sessions {
+		sessions = append(sessions, s)
+	}
+	u.mu.Unlock()
+	u.cancel(errClosed)
+	for _, s := range sessions {
+		s.Close() // waits for the statement in it
+	}
+	u.mu.Lock()
+	var rows []*Rows
+	for r := range u.rows {
+		rows = append(rows, r)
+	}
+	u.mu.Unlock()
+	for _, r := range rows {
+		r.abort()
+	}
+}
+
+// join returns a context that also ends when the database is closed, and a function that releases
+// it.
+func (u *users) join(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	unwatch := context.AfterFunc(u.ctx, func() { cancel(errClosed) })
+	return ctx, func() {
+		unwatch()
+		cancel(nil)
+	}
+}
