@@ -430,6 +430,16 @@ func (f *freshener) node(n Node) Node {
 		c.Mark = f.col(n.Mark)
 		c.Out = f.mapped(n.Out)
 		return &c
+	case *Apply:
+		c := *n
+		c.Mark = f.col(n.Mark)
+		c.Params = append([]ApplyParam(nil), n.Params...)
+		for i := range c.Params {
+			if r := f.made[c.Params[i].Col.ID]; r != nil {
+				c.Params[i].Col = r
+			}
+		}
+		return &c
 	}
 	return n
 }

@@ -6,8 +6,12 @@ import "github.com/weftdb/weft/expr"
 type domain struct {
 	b    *binder
 	corr colSet
-	left *CTE // the outer side, computed once
 	outs []*expr.Col
+	// left is the outer side, computed once and read wherever its values are needed. An outer side
+	// that is itself correlated with a query further out cannot be set apart like that: it is
+	// copied instead (left is nil then), so that its own correlation can be removed in its place.
+	left  *CTE
+	outer Node
 }
 
 // withDomain is a subtree and, for each outer column, its column that equals it.
@@ -20,14 +24,19 @@ type withDomain struct {
 // the domain cannot be pushed.
 func (d *domain) join(join *Join, right Node) Node {
 	d.outs = join.Left.Cols()
-	d.left = &CTE{ID: len(d.b.ctes), Name: "outer", Plan: join.Left}
+	d.outer = join.Left
+	if len(freeColumns(join.Left)) == 0 {
+		d.left = &CTE{ID: len(d.b.ctes), Name: "outer", Plan: join.Left}
+	}
 	out, ok := d.push(right)
 	if !ok {
 		return nil
 	}
-	d.b.ctes = append(d.b.ctes, d.left)
 	c := *join
-	c.Left = &CTEScan{CTE: d.left, Alias: d.left.Name, Out: d.outs}
+	if d.left != nil {
+		d.b.ctes = append(d.b.ctes, d.left)
+		c.Left = &CTEScan{CTE: d.left, Alias: d.left.Name, Out: d.outs}
+	}
 	c.Right = out.node
 	c.On = append(append([]expr.Expr(nil), join.On...), d.matches(nil, out.cols)...)
 	return withoutExtra(&c, join)
@@ -35,12 +44,11 @@ func (d *domain) join(join *Join, right Node) Node {
 
 // values returns the domain: the distinct outer values, under fresh columns.
 func (d *domain) values() withDomain {
-	scan := &CTEScan{CTE: d.left, Alias: d.left.Name}
-	agg := &Aggregate{Input: scan}
+	input, outs := d.copyOfOuter()
+	agg := &Aggregate{Input: input}
 	cols := map[expr.ColID]*expr.Col{}
-	for _, c := range d.outs {
-		col := d.b.columnLike(c)
-		scan.Out = append(scan.Out, col)
+	for i, c := range d.outs {
+		col := outs[i]
 		if d.corr[c.ID] {
 			group := d.b.columnLike(c)
 			agg.Groups = append(agg.Groups, Item{Col: group, Expr: col})
@@ -48,6 +56,22 @@ func (d *domain) values() withDomain {
 		}
 	}
 	return withDomain{agg, cols}
+}
+
+// copyOfOuter reads the outer side once more, under fresh columns.
+func (d *domain) copyOfOuter() (Node, []*expr.Col) {
+	outs := make([]*expr.Col, len(d.outs))
+	if d.left == nil {
+		plan, made := d.b.fresh(d.outer)
+		for i, c := range d.outs {
+			outs[i] = made[c.ID]
+		}
+		return plan, outs
+	}
+	for i, c := range d.outs {
+		outs[i] = d.b.columnLike(c)
+	}
+	return &CTEScan{CTE: d.left, Alias: d.left.Name, Out: outs}, outs
 }
 
 // matches returns the conditions that equate two copies of the domain; nil stands for the outer
