@@ -88,6 +88,9 @@ func (e *Engine) open(osFS bool) error {
 	if e.dbLock, err = pebble.LockDirectory(e.dirs.rows, e.fs); err != nil {
 		return ioError("lock store", err)
 	}
+	if err := e.checkRecoverySpace(); err != nil {
+		return err
+	}
 	e.storeOpts = e.storeOptions()
 	defer e.storeOpts.Cache.Unref()
 	if e.db, err = pebble.Open(e.dirs.rows, e.storeOpts); err != nil {
@@ -124,6 +127,9 @@ func (e *Engine) storeOptions() *pebble.Options {
 		BackgroundError: func(err error) {
 			if e.log != nil {
 				e.log.Warn("store: background work failed", "error", err)
+			}
+			if vfs.IsNoSpaceError(err) {
+				time.Sleep(20 * time.Millisecond) // Pebble repeats failed flushes at once
 			}
 		},
 		WriteStallBegin: func(pebble.WriteStallBeginInfo) { e.fs.stalls.Add(1) },

@@ -13,6 +13,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/weftdb/weft"
 )
 
 type commands struct {
@@ -52,5 +54,9 @@ func run(args []string) int {
 		return 1
 	}
 	fmt.Fprintln(os.Stderr, "weft:", err)
+	var known *weft.Error
+	if errors.As(err, &known) && known.Hint != "" {
+		fmt.Fprintln(os.Stderr, "hint:", known.Hint)
+	}
 	return 2
 }
