@@ -41,10 +41,40 @@ func (b *binder) fromJoin(n *sql.Join, s *scope) (*fromItem, error) {
 			return nil, err
 		}
 	}
+	// Conditions of the join itself see its sides' columns as they are; whatever comes after may
+	// find NULLs in them.
+	left.rels, right.rels = item.rels[:len(left.rels)], item.rels[len(left.rels):]
+	if join.Kind == RightJoin || join.Kind == FullJoin {
+		nullableRels(left.rels)
+	}
+	if join.Kind == LeftJoin || join.Kind == FullJoin {
+		nullableRels(right.rels)
+	}
+	if join.Kind != InnerJoin {
+		nullableColumns(item.merged)
+	}
 	if n.Alias.Name.Name != "" {
 		return b.aliasJoin(n, item)
 	}
 	return item, nil
+}
+
+// nullableRels lets the relations of a side that an outer join may fill with NULLs admit it.
+func nullableRels(rels []*scopeRel) {
+	for i, r := range rels {
+		c := *r
+		c.cols = append([]scopeCol(nil), r.cols...)
+		nullableColumns(c.cols)
+		rels[i] = &c
+	}
+}
+
+func nullableColumns(cols []scopeCol) {
+	for i := range cols {
+		if col, ok := cols[i].expr.(*expr.Col); ok {
+			cols[i].expr = nullable(col)
+		}
+	}
 }
 
 func (b *binder) joinOn(n *sql.Join, join *Join, item *fromItem, own *scope) error {

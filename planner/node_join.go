@@ -75,7 +75,26 @@ func (n *Join) Cols() []*expr.Col {
 	case MarkJoin:
 		return append(append([]*expr.Col(nil), n.Left.Cols()...), n.Mark)
 	}
-	return append(append([]*expr.Col(nil), n.Left.Cols()...), n.Right.Cols()...)
+	left, right := n.Left.Cols(), n.Right.Cols()
+	cols := append(append(make([]*expr.Col, 0, len(left)+len(right)), left...), right...)
+	switch n.Kind {
+	case LeftJoin, SingleJoin:
+		admitNulls(cols[len(left):])
+	case RightJoin:
+		admitNulls(cols[:len(left)])
+	case FullJoin:
+		admitNulls(cols)
+	}
+	return cols
+}
+
+// admitNulls replaces the columns that an outer join may fill with NULLs.
+func admitNulls(cols []*expr.Col) {
+	for i, c := range cols {
+		if c.NotNull {
+			cols[i] = nullable(c)
+		}
+	}
 }
 
 // Kids returns left and right.
