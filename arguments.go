@@ -6,7 +6,9 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
@@ -39,6 +41,9 @@ func bindArguments(args []any) ([]argument, error) {
 			} else {
 				a = v.Elem().Interface()
 			}
+		}
+		if text, ok := a.(string); ok && (!utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0) {
+			return nil, sqlerr.New(sqlerr.CharacterNotInRepertoire, "argument $%d: invalid byte sequence for encoding \"UTF8\"", i+1)
 		}
 		out[i] = argument{given: a}
 	}
@@ -102,6 +107,9 @@ func (a argument) direct(t catalog.Type) (vector.Datum, bool) {
 			return vector.StringDatum(string(v)), true
 		}
 	case time.Time:
+		if v.Year() < -4712 || v.Year() > 294275 {
+			return vector.Datum{}, false // microseconds might overflow: the text form is checked
+		}
 		switch t.ID {
 		case catalog.TimestampTZ:
 			return vector.IntDatum(vector.I64, v.UnixMicro()), true

@@ -61,11 +61,17 @@ func (d *database) viewOptions() imcv.Options {
 	}
 }
 
+// workBytes is what a memory limit leaves for statements. The cache was sized when the database was
+// opened; a limit set too low for it later still leaves a quarter.
+func workBytes(limitBytes, cacheBytes int64) int64 {
+	return max(limitBytes-cacheBytes, limitBytes/4)
+}
+
 // applyGlobal makes a changed database setting take effect.
 func (d *database) applyGlobal(name string) {
 	switch name {
 	case setMemoryLimit:
-		d.budget.SetLimit(parseInt(d.setting(setMemoryLimit)) - d.options.CacheBytes)
+		d.budget.SetLimit(workBytes(parseInt(d.setting(setMemoryLimit)), d.options.CacheBytes))
 	default:
 		d.views.SetOptions(d.viewOptions())
 	}

@@ -91,7 +91,7 @@ func (a *exactSum) updateNumbers(groups []uint32, x numbers, n int, sel vector.S
 		a.addDecimals(groups, &x, n, sel)
 		return nil
 	}
-	if x.scale != a.scale || x.scales != nil {
+	if x.scale != a.scale || x.scales != nil || a.shown != nil {
 		a.noteScale(groups, &x, n, sel)
 	}
 	up := a.scale - x.scale
@@ -119,7 +119,7 @@ func (a *exactSum) updateNumbers(groups []uint32, x numbers, n int, sel vector.S
 // noteScale adapts to an operand of another scale.
 func (a *exactSum) noteScale(groups []uint32, x *numbers, n int, sel vector.Sel) {
 	used := a.bound > 0 || a.wide != nil
-	if !used && x.scales == nil {
+	if !used && x.scales == nil && a.shown == nil {
 		a.scale = x.scale
 		return
 	}

@@ -128,18 +128,15 @@ func (b *binder) limit(q *sql.Select, in *bound, s *scope) (*bound, error) {
 			return nil, err
 		}
 		if hasSubquery(v) {
-			plan, vs, err := b.attach(nil, []expr.Expr{v})
-			if err != nil {
-				return nil, err
-			}
-			if plan != nil {
-				return nil, b.unsupported(e, "a correlated subquery in "+clause)
-			}
-			v = vs[0]
+			return nil, b.unsupported(e, "a subquery in "+clause)
 		}
-		v, err = b.coerce(v, catalog.Type{ID: catalog.Int8}, expr.ImplicitCast, e.SourceSpan().Start)
+		from := v.Type()
+		v, err = b.coerce(v, catalog.Type{ID: catalog.Int8}, expr.AssignmentCast, e.SourceSpan().Start)
+		if code := sqlerr.CodeOf(err); err != nil && (code == sqlerr.DatatypeMismatch || code == sqlerr.CannotCoerce) {
+			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type bigint, not type %s", clause, from).At(e.SourceSpan().Start)
+		}
 		if err != nil {
-			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type bigint, not type %s", clause, v.Type()).At(e.SourceSpan().Start)
+			return nil, err
 		}
 		if len(columnSet(v)) > 0 {
 			return nil, sqlerr.New(sqlerr.InvalidColumnReference, "argument of %s must not contain variables", clause).At(e.SourceSpan().Start)

@@ -5,6 +5,7 @@ import (
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/sql"
+	"slices"
 )
 
 // LookupTable finds a table by name along the search path.
@@ -197,6 +198,9 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 	pos := a.t.ColumnByID(dropped.ID)
 	a.t.Columns = append(a.t.Columns[:pos], a.t.Columns[pos+1:]...)
 	a.t.Dropped = append(a.t.Dropped, dropped)
+	if slices.Contains(a.t.DistributeBy, dropped.ID) {
+		a.t.DistributeBy = []catalog.ColumnID{a.t.Columns[0].ID} // on one data node any column will do
+	}
 	a.newSchema = true
 	return nil
 }

@@ -1,0 +1,48 @@
+package weft_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/weftdb/weft"
+)
+
+// TestArgumentsOutOfRange gives parameters that no value of their type stands for.
+func TestArgumentsOutOfRange(t *testing.T) {
+	ctx := t.Context()
+	db := openMemory(t)
+	if _, err := db.Exec(ctx, "create table a (ts timestamptz, u timestamp, s text)"); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		query string
+		arg   any
+		code  string
+	}{
+		{"insert into a (ts) values ($1)", time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC), "22008"},
+		{"insert into a (u) values ($1)", time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC), "22008"},
+		{"insert into a (s) values ($1)", "\xff", "22021"},
+		{"insert into a (s) values ($1)", "a\x00b", "22021"},
+	} {
+		_, err := db.Exec(ctx, test.query, test.arg)
+		var known *weft.Error
+		if !errors.As(err, &known) || string(known.Code) != test.code {
+			t.Errorf("%s with %v: error %v, want SQLSTATE %s", test.query, test.arg, err, test.code)
+		}
+	}
+}
+
+// TestLowMemoryLimit sets a limit below the size of the cache the database was opened with.
+func TestLowMemoryLimit(t *testing.T) {
+	ctx := t.Context()
+	db := openMemory(t)
+	if _, err := db.Exec(ctx, "set memory_limit = '40MB'"); err != nil {
+		t.Fatal(err)
+	}
+	_, err := db.Exec(ctx, "select count(*) from (select g, count(*) from generate_series(1, 2000000) g group by g) s")
+	var known *weft.Error
+	if !errors.As(err, &known) || string(known.Code) != "53200" {
+		t.Errorf("error %v, want SQLSTATE 53200", err)
+	}
+}
