@@ -196,14 +196,14 @@ func (r *running) writeIn(w *work) (*Rows, error) {
 }
 
 // read starts a SELECT; its rows stream from a running plan.
-func (r *running) read() (*Rows, error) {
+func (r *running) read() (rows *Rows, err error) {
 	view := r.s.view()
-	rows, err := r.readThrough(view)
-	if err != nil {
-		view.Release()
-		return nil, err
-	}
-	return rows, nil
+	defer func() {
+		if rows == nil { // also when planning panics
+			view.Release()
+		}
+	}()
+	return r.readThrough(view)
 }
 
 // readThrough runs a SELECT through a view, which the rows release when they are closed.

@@ -139,10 +139,30 @@ func (e *explainer) resolve(x expr.Expr, depth int) expr.Expr {
 	})
 }
 
+// withoutOuterParens strips the parentheses around a whole expression: a call has its own.
+func withoutOuterParens(text string) string {
+	depth := 0
+	for i := range len(text) {
+		switch text[i] {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		if depth == 0 && i < len(text)-1 || text[i] == '\'' {
+			return text
+		}
+	}
+	if depth != 0 || !strings.HasPrefix(text, "(") {
+		return text
+	}
+	return text[1 : len(text)-1]
+}
+
 func (e *explainer) aggregateText(call *expr.AggCall) string {
 	var args []string
 	for _, a := range call.Args {
-		args = append(args, strings.TrimSuffix(strings.TrimPrefix(expr.String(a), "("), ")"))
+		args = append(args, withoutOuterParens(expr.String(a)))
 	}
 	text := strings.Join(args, ", ")
 	if len(call.Args) == 0 {

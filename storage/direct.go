@@ -50,7 +50,7 @@ func (e *Engine) guard(operation string, write func() error) (err error) {
 	if err := write(); err != nil {
 		return e.fail(operation, err)
 	}
-	return nil
+	return e.failed()
 }
 
 // writeUnsynced is applyUnsynced for callers that do not hold the commit mutex.

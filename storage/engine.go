@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -113,8 +114,11 @@ func (e *Engine) NewIndexID() catalog.IndexID { return catalog.IndexID(e.nextInd
 // fail stops all writing: the state of the log or of the files is in doubt, and only recovery at
 // the next open can tell. Reading goes on.
 func (e *Engine) fail(operation string, cause error) error {
-	err := sqlerr.New(sqlerr.IOError, "%s: %w", operation, cause).
-		WithHint("Writing has stopped. Close the database and open it again; commits that were reported stay.")
+	code, hint := sqlerr.IOError, "Writing has stopped. Close the database and open it again; commits that were reported stay."
+	if vfs.IsNoSpaceError(cause) {
+		code, hint = sqlerr.DiskFull, "Writing has stopped. Free space on the disk, close the database and open it again; commits that were reported stay."
+	}
+	err := sqlerr.New(code, "%s: %w", operation, cause).WithHint("%s", hint)
 	if e.failure.CompareAndSwap(nil, err) {
 		e.fs.halted.Store(true)
 		close(e.stopped)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -22,29 +21,9 @@ type haltFS struct {
 
 	walSyncs atomic.Uint64 // syncs of log files
 	stalls   atomic.Uint64 // times writers had to wait for Pebble
-}
 
-// logFile counts the syncs of the write-ahead log.
-type logFile struct {
-	vfs.File
-	fs *haltFS
-}
-
-func (f *logFile) Sync() error {
-	f.fs.walSyncs.Add(1)
-	return f.File.Sync()
-}
-
-func (f *logFile) SyncData() error {
-	f.fs.walSyncs.Add(1)
-	return f.File.SyncData()
-}
-
-func (f *haltFS) file(name string, file vfs.File, err error) (vfs.File, error) {
-	if err == nil && strings.HasSuffix(name, ".log") {
-		file = &logFile{file, f}
-	}
-	return file, err
+	// fail stops the engine, and with it this file system.
+	fail func(operation string, cause error) error
 }
 
 var errHalted = fmt.Errorf("storage has stopped after an earlier failure")
@@ -62,10 +41,10 @@ func (f *haltFS) Unwrap() vfs.FS { return f.FS }
 
 func (f *haltFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := f.check(); err != nil {
-		return nil, err
+		return f.created(name, nil, err)
 	}
 	file, err := f.FS.Create(name, c)
-	return f.file(name, file, err)
+	return f.created(name, file, err)
 }
 
 func (f *haltFS) Link(oldname, newname string) error {
@@ -105,10 +84,10 @@ func (f *haltFS) Rename(oldname, newname string) error {
 
 func (f *haltFS) ReuseForWrite(oldname, newname string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := f.check(); err != nil {
-		return nil, err
+		return f.created(newname, nil, err)
 	}
 	file, err := f.FS.ReuseForWrite(oldname, newname, c)
-	return f.file(newname, file, err)
+	return f.created(newname, file, err)
 }
 
 func (f *haltFS) MkdirAll(dir string, perm os.FileMode) error {

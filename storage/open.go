@@ -49,6 +49,7 @@ func Open(o Options) (*Engine, error) {
 	e.stores.stores = map[catalog.StoreID]*storeState{}
 	e.journal.groups = map[groupID]*groupState{}
 	e.dirs = directories{root: o.Dir, rows: base.PathJoin(o.Dir, "rows"), temp: base.PathJoin(o.Dir, "tmp")}
+	e.fs.fail = e.fail
 	if err := e.open(osFS); err != nil {
 		if e.db != nil {
 			_ = e.db.Close()
