@@ -44,13 +44,14 @@ func (b *binder) fromJoin(n *sql.Join, s *scope) (*fromItem, error) {
 	// Conditions of the join itself see its sides' columns as they are; whatever comes after may
 	// find NULLs in them.
 	left.rels, right.rels = item.rels[:len(left.rels)], item.rels[len(left.rels):]
-	if join.Kind == RightJoin || join.Kind == FullJoin {
+	kind := joinKinds[n.Kind]
+	if kind == RightJoin || kind == FullJoin {
 		nullableRels(left.rels)
 	}
-	if join.Kind == LeftJoin || join.Kind == FullJoin {
+	if kind == LeftJoin || kind == FullJoin {
 		nullableRels(right.rels)
 	}
-	if join.Kind != InnerJoin {
+	if kind != InnerJoin {
 		nullableColumns(item.merged)
 	}
 	if n.Alias.Name.Name != "" {
@@ -86,11 +87,19 @@ func (b *binder) joinOn(n *sql.Join, join *Join, item *fromItem, own *scope) err
 		join.On = expr.Conjuncts(cond)
 		return nil
 	}
-	if join.Kind != InnerJoin {
-		return b.unsupported(n.On, "a subquery in an outer join's condition")
+	switch join.Kind {
+	case InnerJoin:
+		item.plan, err = b.filter(join, cond)
+	case LeftJoin:
+		// The condition becomes a LATERAL filter of the side that may be left out.
+		join.Right, err = b.filter(join.Right, cond)
+	case RightJoin:
+		kept := join.Right
+		join.Right, err = b.filter(join.Left, cond)
+		join.Kind, join.Left = LeftJoin, kept
+	default:
+		return b.unsupported(n.On, "a subquery in a FULL JOIN's condition")
 	}
-	plan, err := b.filter(join, cond)
-	item.plan = plan
 	return err
 }
 

@@ -34,3 +34,12 @@ SELECT s.y from (select y, count(*) from t3 left join t4 on id = x group by y) s
 select q1.x, (select min(q4.d) from t1 q4 where q3.y is distinct from q4.b) from t3 q1 left join t4 q3 on q1.x = q3.id order by 1;
 select q3.c1 from t4 q1 full join t3 q2 on 'b'::char(4) = q2.g join lateral (select distinct q1.y as c1, q4.y as c3, q2.e as c4 from t4 q4) q3 on q2.g = 'a'::char(4) order by 1;
 select 1 where 5 not in (select n.id from t3 a left join t4 n on n.id = a.x);
+select q1.x, q3.id from t3 q1 left join t4 q3 on exists (select 1) order by 1, 2;
+select q1.x, q3.id from t3 q1 left join t4 q3 on q1.x = q3.id and exists (select 1 from t1 where t1.a = q3.id) order by 1, 2;
+select q1.x, q3.id from t3 q1 left join t4 q3 on q1.x = q3.id and exists (select 1 from t1 where t1.a = q1.x and t1.b = q3.y) order by 1, 2;
+select q1.x, q3.id from t3 q1 left join t4 q3 on q3.y in (select b from t1 where t1.a = q1.x) order by 1, 2;
+select q1.x, q3.id from t3 q1 left join t4 q3 on q3.y not in (select b from t1 where t1.a > q1.x) order by 1, 2;
+select q1.x, q3.id from t3 q1 right join t4 q3 on q3.y = (select max(b) from t1 where t1.a = q1.x) order by 1, 2;
+select * from t3 q1 right join t4 q3 on q3.y = (select max(b) from t1 where t1.a = q1.x) and q1.x > 1 order by q1.x, q3.id;
+select q1.x, q3.id, q4.a from t3 q1 left join t4 q3 on q1.x = q3.id and q3.y < any (select b from t1) left join t1 q4 on q4.a = q3.id and q4.b in (select y from t4 where t4.id = q1.x) order by 1, 2, 3;
+select q1.x, q3.id, (select max(a) from t1 where t1.b = q3.y) from t3 q1 left join t4 q3 on q1.x = q3.id or q3.id = (select min(id) from t4) order by 1, 2;
