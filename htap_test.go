@@ -74,7 +74,8 @@ func TestRowsEqualColumns(t *testing.T) {
 	s := h.db.Stats()
 	t.Logf("%d comparisons; row groups from units %d, with changed rows merged %d, pruned %d, from rows %d; %d commits",
 		h.done.Load(), s.GroupsFromUnits, s.GroupsWithTouched, s.GroupsPruned, s.GroupsFromRows, s.Commits)
-	if s.GroupsFromUnits == 0 || s.GroupsWithTouched == 0 || s.GroupsFromRows == 0 {
+	// A short run may by chance meet no row group without a unit.
+	if !testing.Short() && (s.GroupsFromUnits == 0 || s.GroupsWithTouched == 0 || s.GroupsFromRows == 0) {
 		t.Error("some way of answering a row group was not exercised")
 	}
 }
