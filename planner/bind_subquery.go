@@ -356,9 +356,7 @@ func (b *binder) attachOne(plan Node, ref *subqueryRef) (Node, expr.Expr, error)
 	if ref.kind == scalarSubquery {
 		inner, cols := distinctCols(b, ref.plan)
 		join := &Join{Kind: SingleJoin, Left: plan, Right: inner}
-		value := *cols[0]
-		value.NotNull = false
-		return join, &value, nil
+		return join, nullable(cols[0]), nil
 	}
 	mark := b.column("exists", boolType, ref.kind == existsSubquery)
 	return &Join{Kind: MarkJoin, Left: plan, Right: ref.plan, On: ref.on, Mark: mark}, mark, nil

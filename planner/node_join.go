@@ -97,6 +97,13 @@ func admitNulls(cols []*expr.Col) {
 	}
 }
 
+// nullable returns the column as it is seen above an outer join.
+func nullable(c *expr.Col) *expr.Col {
+	n := *c
+	n.NotNull = false
+	return &n
+}
+
 // Kids returns left and right.
 func (n *Join) Kids() []Node { return []Node{n.Left, n.Right} }
 

@@ -147,9 +147,8 @@ func (b *binder) fillEmpty(join, original *Join, empty map[expr.ColID]expr.Expr)
 		if k, isConst := value.(*expr.Const); !ok || !wanted[c.ID] || isConst && k.Value.Null {
 			renamed.Items = append(renamed.Items, Item{Col: c, Expr: c})
 			if wanted[c.ID] {
-				nullable := *c
-				nullable.NotNull = false
-				p.Items = append(p.Items, Item{Col: &nullable, Expr: &nullable})
+				col := nullable(c)
+				p.Items = append(p.Items, Item{Col: col, Expr: col})
 			}
 			continue
 		}
@@ -170,10 +169,4 @@ func (b *binder) fillEmpty(join, original *Join, empty map[expr.ColID]expr.Expr)
 	}
 	p.Input = join
 	return p
-}
-
-func nullable(c *expr.Col) *expr.Col {
-	n := *c
-	n.NotNull = false
-	return &n
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Pebble panics when its log cannot be written, with a mutex locked that every later write would
-// wait for. So all writes go through the commit mutex: the one that meets the panic turns it into
+// Where Pebble panics, it leaves a mutex locked that every later write would wait for (logFile keeps
+// the failures of the log itself from getting that far). So all writes go through the commit mutex: the one that meets the panic turns it into
 // the engine's failure, and those behind it find that instead of the mutex.
 
 func (e *Engine) newBatch() *pebble.Batch { return e.db.NewBatch() }
