@@ -41,9 +41,19 @@ func (c *planCache) put(key string, p *planner.Plan) {
 // planningSettings are the settings that shape plans.
 var planningSettings = []string{setSearchPath, setRouterMode, setImcvScan, setHybridScan, setHashJoin, setDisabledRules, setEnableHTAP, setTimeZone}
 
-// plan returns the plan of a statement. Only statements with parameters come from the cache: they
-// are the ones that are prepared to be run again, and constants let a plan be better than general.
+// plan returns the plan of a statement and tells the client what planning noticed.
 func (s *Session) plan(stmt sql.Statement, text string, c *catalog.Snapshot) (*planner.Plan, error) {
+	p, err := s.cachedPlan(stmt, text, c)
+	if err == nil {
+		s.notices(p.Notices)
+	}
+	return p, err
+}
+
+// cachedPlan returns a plan, made anew or before. Only statements with parameters come from the
+// cache: they are the ones that are prepared to be run again, and constants let a plan be better
+// than general.
+func (s *Session) cachedPlan(stmt sql.Statement, text string, c *catalog.Snapshot) (*planner.Plan, error) {
 	in := s.input(c)
 	if !strings.Contains(text, "$") || c != s.db.engine.Catalog() {
 		return planner.Build(stmt, in)

@@ -76,6 +76,7 @@ func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.ddl.Notices = append(d.ddl.Notices, plan.Notices...)
 	t, err := d.ddl.CreateTableAs(n, plan)
 	if err != nil || t == nil {
 		return done("CREATE TABLE AS"), err

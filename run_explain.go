@@ -121,6 +121,7 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 		return nil, err
 	}
 	o.PlanningNanos = time.Since(started).Nanoseconds()
+	r.s.notices(plan.Notices)
 	if !o.Analyze {
 		return planner.Explain(plan, o), nil
 	}

@@ -95,7 +95,7 @@ func (s *scanSource) newColumnReader(w *Worker, late []*filterProbe) (reader gro
 	r.pruner = imcv.NewPruner(s.node.Filter, func(id expr.ColID) (catalog.ColumnID, bool) {
 		column, ok := ids[id]
 		return column, ok
-	}, s.run.env.Params)
+	}, s.run.env)
 	r.own = make([]vector.Vector, len(r.covered))
 	r.packed = make([]vector.Vector, len(r.covered))
 	r.refs = vector.New(vector.I64, vector.BatchCap)

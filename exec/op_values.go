@@ -55,9 +55,7 @@ func constantValue(e expr.Expr, env *expr.Env) (vector.Datum, error) {
 	case *expr.Const:
 		return e.Value, nil
 	case *expr.Param:
-		if e.Index >= 1 && e.Index <= len(env.Params) {
-			return env.Params[e.Index-1], nil
-		}
+		return env.Param(e.Index)
 	}
 	return expr.EvalConst(e, env)
 }

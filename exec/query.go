@@ -9,6 +9,7 @@ import (
 
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/imcv"
+	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
@@ -127,14 +128,22 @@ func (r *run) collect(n planner.Node, sink Sink) error {
 	return nil
 }
 
-// initPlan runs an uncorrelated subquery and sets its parameter.
+// initPlan runs an uncorrelated subquery and sets its parameter. What its data make fail is kept
+// for the row that needs the value, for there may be none: the outer query may have no rows, or a
+// CASE may avoid it.
 func (r *run) initPlan(ip *planner.InitPlan) error {
 	sink := &firstRows{exists: ip.Exists, kind: ip.Type.Kind()}
-	if err := r.collect(ip.Plan, sink); err != nil {
-		return err
+	err := r.collect(ip.Plan, sink)
+	if err == nil {
+		r.env.Params[ip.Param-1], err = sink.value()
 	}
-	value, err := sink.value()
-	r.env.Params[ip.Param-1] = value
+	if err != nil && sqlerr.CodeOf(err).OfData() {
+		if r.env.ParamErrors == nil {
+			r.env.ParamErrors = make([]error, len(r.env.Params))
+		}
+		r.env.ParamErrors[ip.Param-1] = err
+		return nil
+	}
 	return err
 }
 

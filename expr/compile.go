@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/weftdb/weft/catalog"
-	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -73,10 +72,7 @@ func (c *compiler) build(e Expr) (Evaluator, error) {
 	case *Const:
 		return newConst(e), nil
 	case *Param:
-		if e.Index < 1 {
-			return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", e.Index)
-		}
-		return &paramEval{index: e.Index - 1, kind: e.Typ.Kind(), env: c.env}, nil
+		return &paramEval{index: e.Index, kind: e.Typ.Kind(), env: c.env}, nil
 	case *Call:
 		if e.Fn.build == nil {
 			return nil, fmt.Errorf("expr: function %s has no evaluator", e.Fn.Name)
@@ -150,11 +146,14 @@ type paramEval struct {
 	last  vector.Datum
 }
 
-func (e *paramEval) Eval(*vector.Batch, vector.Sel) (*vector.Vector, error) {
-	if e.index >= len(e.env.Params) {
-		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", e.index+1)
+func (e *paramEval) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vector, error) {
+	d, err := e.env.Param(e.index)
+	if err != nil {
+		if count(b.N, sel) > 0 {
+			return nil, err
+		}
+		d.Null = true
 	}
-	d := e.env.Params[e.index]
 	d.Kind = e.kind
 	if e.value == nil || d != e.last {
 		e.value, e.last = vector.ConstOf(d), d

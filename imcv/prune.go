@@ -19,19 +19,19 @@ type zoneTest struct {
 }
 
 // NewPruner takes what zones can decide from a filter's conjuncts: comparisons of a column with
-// values known now. column maps a column of the expressions to the table's. Values of params are
-// those of the run; the pruner must not outlive it.
-func NewPruner(filter []expr.Expr, column func(expr.ColID) (catalog.ColumnID, bool), params []vector.Datum) *Pruner {
+// values known now. column maps a column of the expressions to the table's. Parameters have the
+// values of the run; the pruner must not outlive it.
+func NewPruner(filter []expr.Expr, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) *Pruner {
 	p := &Pruner{}
 	for _, cond := range filter {
 		switch e := cond.(type) {
 		case *expr.Call:
 			if len(e.Args) == 2 && e.Fn.Operator {
-				p.comparison(e.Fn.Name, e.Args[0], e.Args[1], column, params)
+				p.comparison(e.Fn.Name, e.Args[0], e.Args[1], column, env)
 			}
 		case *expr.InList:
 			if !e.Negated {
-				p.inList(e, column, params)
+				p.inList(e, column, env)
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func NewPruner(filter []expr.Expr, column func(expr.ColID) (catalog.ColumnID, bo
 
 var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-func (p *Pruner) comparison(op string, left, right expr.Expr, column func(expr.ColID) (catalog.ColumnID, bool), params []vector.Datum) {
+func (p *Pruner) comparison(op string, left, right expr.Expr, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) {
 	if _, ok := mirrored[op]; !ok {
 		return
 	}
@@ -51,14 +51,14 @@ func (p *Pruner) comparison(op string, left, right expr.Expr, column func(expr.C
 	if !ok || !comparable(c.Typ) {
 		return
 	}
-	value, ok := known(right, c.Typ, params)
+	value, ok := known(right, c.Typ, env)
 	id, covered := column(c.ID)
 	if ok && covered {
 		p.tests = append(p.tests, zoneTest{id, op, []vector.Datum{value}})
 	}
 }
 
-func (p *Pruner) inList(e *expr.InList, column func(expr.ColID) (catalog.ColumnID, bool), params []vector.Datum) {
+func (p *Pruner) inList(e *expr.InList, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) {
 	c, ok := e.Arg.(*expr.Col)
 	if !ok || !comparable(c.Typ) {
 		return
@@ -66,7 +66,7 @@ func (p *Pruner) inList(e *expr.InList, column func(expr.ColID) (catalog.ColumnI
 	id, covered := column(c.ID)
 	t := zoneTest{col: id, op: "in"}
 	for _, item := range e.List {
-		value, ok := known(item, c.Typ, params)
+		value, ok := known(item, c.Typ, env)
 		if !ok {
 			return
 		}
@@ -85,16 +85,16 @@ func comparable(t catalog.Type) bool {
 
 // known returns the value of a constant or parameter in the representation of type t. It fails for
 // values of another representation: a numeric with more digits after the point, for instance.
-func known(e expr.Expr, t catalog.Type, params []vector.Datum) (vector.Datum, bool) {
+func known(e expr.Expr, t catalog.Type, env *expr.Env) (vector.Datum, bool) {
 	var d vector.Datum
 	switch e := e.(type) {
 	case *expr.Const:
 		d = e.Value
 	case *expr.Param:
-		if e.Index < 1 || e.Index > len(params) {
-			return d, false
+		var err error
+		if d, err = env.Param(e.Index); err != nil {
+			return d, false // the filter reports it, if a row gets there
 		}
-		d = params[e.Index-1]
 	default:
 		return d, false
 	}

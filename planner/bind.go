@@ -20,8 +20,9 @@ type binder struct {
 	paramSlots int            // including those made for init plans
 	initPlans  []InitPlan
 	ctes       []*CTE
-	depth      int                // of nested queries, for the complexity limit
-	failed     error              // first error of a rule
+	depth      int   // of nested queries, for the complexity limit
+	failed     error // first error of a rule
+	notices    []string
 	known      map[Node]*relFacts // estimates made so far; nodes never change
 }
 

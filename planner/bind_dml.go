@@ -270,7 +270,7 @@ func (b *binder) returning(list []sql.Target, t *catalog.Table, alias string, co
 }
 
 // target is the table that UPDATE or DELETE changes, joined with FROM or USING and filtered.
-func (b *binder) target(name *sql.TableName, others []sql.TableRef, where sql.Expr, s *scope) (*Scan, Node, *scope, error) {
+func (b *binder) target(name *sql.TableName, others []sql.TableRef, hints []sql.Hint, where sql.Expr, s *scope) (*Scan, Node, *scope, error) {
 	t, err := b.lookupTable(name.Name)
 	if err != nil {
 		return nil, nil, nil, err
@@ -294,6 +294,7 @@ func (b *binder) target(name *sql.TableName, others []sql.TableRef, where sql.Ex
 		}
 		plan = &Join{Kind: InnerJoin, Left: plan, Right: item.plan}
 	}
+	b.applyHints(hints, plan)
 	if _, ok := where.(*sql.CurrentOf); ok {
 		return nil, nil, nil, b.unsupported(where, "WHERE CURRENT OF")
 	}
@@ -307,7 +308,7 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	scan, plan, inner, err := b.target(n.Table, n.From, n.Where, s)
+	scan, plan, inner, err := b.target(n.Table, n.From, n.Hints, n.Where, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -386,7 +387,7 @@ func (b *binder) delete(n *sql.Delete) (Node, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	scan, plan, _, err := b.target(n.Table, n.Using, n.Where, s)
+	scan, plan, _, err := b.target(n.Table, n.Using, n.Hints, n.Where, s)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,6 +21,7 @@ func (b *binder) selectCore(n *sql.SelectCore, order []sql.OrderItem, outer *sco
 	if err != nil {
 		return nil, err
 	}
+	b.applyHints(n.Hints, plan)
 	if plan, err = b.where(plan, n.Where, s); err != nil {
 		return nil, err
 	}

@@ -41,6 +41,7 @@ type Scan struct {
 	WhyRows string
 	// ForUpdate tells that the statement will change the rows.
 	ForUpdate bool
+	hint      scanHint
 }
 
 // Cols returns the scan's columns, the row reference last.

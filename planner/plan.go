@@ -20,6 +20,8 @@ type Plan struct {
 	CTEs []*CTE
 	// CatalogVersion is the version the names were bound under.
 	CatalogVersion uint64
+	// Notices are for the client, at each run.
+	Notices []string
 	// Nodes is the number of data nodes, for EXPLAIN.
 	Nodes int
 }

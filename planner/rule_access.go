@@ -25,32 +25,20 @@ func chooseAccess(b *binder, n Node) Node {
 
 func (b *binder) route(n *Scan) {
 	n.Access = AccessRows
-	if key := keyLookup(n); key != nil {
+	if key := keyLookup(n); key != nil && n.hint != hintColumns {
 		n.Access, n.Key = AccessKey, key
 		n.WhyRows = "one row by primary key"
 		return
 	}
-	s := b.settings
-	switch {
-	case !n.Table.HasView:
-		n.WhyRows = "no column view"
-		return
-	case !s.EnableHTAP:
-		n.WhyRows = "enable_htap is off"
-		return
-	case !s.EnableImcvScan:
-		n.WhyRows = "enable_imcvscan is off"
-		return
-	case s.Router == RouterRow:
-		n.WhyRows = "htap_router_mode is row"
+	if n.WhyRows = b.columnsForbidden(n); n.WhyRows != "" {
 		return
 	}
-	access, why := n.columnAccess(s.EnableHybrid)
+	access, why := n.columnAccess(b.settings.EnableHybrid)
 	if access == AccessRows {
 		n.WhyRows = why
 		return
 	}
-	if s.Router == RouterAuto {
+	if b.settings.Router == RouterAuto && n.hint != hintColumns {
 		_, rowCost := b.scanCost(n, AccessRows)
 		if _, cost := b.scanCost(n, access); cost >= rowCost {
 			n.WhyRows = fmt.Sprintf("cost (columns %.2f, rows %.2f)", float64(cost), float64(rowCost))
@@ -58,6 +46,27 @@ func (b *binder) route(n *Scan) {
 		}
 	}
 	n.Access = access
+}
+
+// columnsForbidden tells what keeps a scan off the column view whatever the view covers. A hint
+// beats the session's settings, except for enable_htap, which switches the views themselves off.
+func (b *binder) columnsForbidden(n *Scan) string {
+	s := b.settings
+	switch {
+	case !n.Table.HasView:
+		return "no column view"
+	case !s.EnableHTAP:
+		return "enable_htap is off"
+	case n.hint == hintRows:
+		return "hint no imcvscan"
+	case n.hint == hintColumns:
+		return ""
+	case !s.EnableImcvScan:
+		return "enable_imcvscan is off"
+	case s.Router == RouterRow:
+		return "htap_router_mode is row"
+	}
+	return ""
 }
 
 // columnAccess returns how the table's column view can serve the scan, or why it cannot.

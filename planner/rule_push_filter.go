@@ -17,7 +17,9 @@ func pushFilters(b *binder, n Node) Node { return push(n, nil) }
 func push(n Node, conds []expr.Expr) Node {
 	switch n := n.(type) {
 	case *Filter:
-		return push(n.Input, append(conds, factorAll(n.Conds)...))
+		// The filter's own conditions come first: they may shield those above from values that
+		// make them fail.
+		return push(n.Input, append(factorAll(n.Conds), conds...))
 	case *Project:
 		return pushProject(n, conds)
 	case *Join:

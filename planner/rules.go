@@ -1,5 +1,11 @@
 package planner
 
+import (
+	"slices"
+
+	"github.com/weftdb/weft/expr"
+)
+
 // rule is one rewriting step. Rules run once each, in the order of the list: every rule states in
 // its file what it needs to have happened before.
 type rule struct {
@@ -52,6 +58,7 @@ func (b *binder) optimize(plan *Plan) (*Plan, error) {
 	}
 	plan.Root = b.applyRules(plan.Root)
 	plan.CTEs = b.readBeforeReaders()
+	plan.keepUsedInitPlans()
 	plan.ParamSlots = b.paramSlots
 	return plan, b.failed
 }
@@ -64,4 +71,36 @@ func (b *binder) applyRules(n Node) Node {
 	}
 	b.estimate(n)
 	return n
+}
+
+// keepUsedInitPlans drops the init plans whose value nothing reads any more: constant folding may
+// have removed the branch they stood in. An init plan may read those before it.
+func (p *Plan) keepUsedInitPlans() {
+	used := map[int]bool{}
+	note := func(root Node) {
+		walkNodes(root, func(n Node) bool {
+			visitExprs(n, func(e expr.Expr) {
+				expr.Walk(e, func(e expr.Expr) bool {
+					if param, ok := e.(*expr.Param); ok {
+						used[param.Index] = true
+					}
+					return true
+				})
+			})
+			return true
+		})
+	}
+	note(p.Root)
+	for _, c := range p.CTEs {
+		note(c.Plan)
+	}
+	var kept []InitPlan
+	for _, ip := range slices.Backward(p.InitPlans) {
+		if used[ip.Param] {
+			note(ip.Plan)
+			kept = append(kept, ip)
+		}
+	}
+	slices.Reverse(kept)
+	p.InitPlans = kept
 }

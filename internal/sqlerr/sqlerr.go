@@ -9,6 +9,7 @@ package sqlerr
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code is a SQLSTATE: five characters, as in PostgreSQL's appendix A.
@@ -201,3 +202,7 @@ func CodeOf(err error) Code {
 	}
 	return InternalError
 }
+
+// OfData reports whether the code blames values: of a data exception, or more rows than one where
+// one is allowed. The same statement can succeed on other data.
+func (c Code) OfData() bool { return strings.HasPrefix(string(c), "22") || c == CardinalityViolation }
