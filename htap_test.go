@@ -82,6 +82,7 @@ func TestRowsEqualColumns(t *testing.T) {
 
 // htap is the database under test.
 type htap struct {
+	t    *testing.T
 	db   *weft.DB
 	done atomic.Int64 // comparisons
 	next atomic.Int64 // key to insert
@@ -104,7 +105,7 @@ func newHTAP(t *testing.T, seed uint64) *htap {
 	mustExec(t, s, `delete from t where id % 11 = 3`) // holes
 	mustExec(t, s, `alter table t colview(a, b, c, d)`)
 	mustExec(t, s, `select * from gs_imcv_flush('t')`)
-	h := &htap{db: db}
+	h := &htap{t: t, db: db}
 	h.next.Store(int64(htapRows()) + 1)
 	return h
 }
@@ -243,7 +244,9 @@ func (h *htap) compare(r *rand.Rand) error {
 				return h.explainDifference(s, query, mode, diff, first)
 			}
 		}
-		h.done.Add(1)
+		if done := h.done.Add(1); done%1000 == 0 {
+			h.t.Logf("%d comparisons made", done)
+		}
 	}
 	_, err := s.Exec(ctx, "rollback")
 	return err
