@@ -13,11 +13,15 @@ type Stats struct {
 	QueryBytes int64
 	// Commits is the number of transactions that changed something and were committed.
 	Commits int64
+	// LockWaits is the number of times a statement had to wait for another transaction's lock,
+	// Deadlocks of those that ended with 40P01.
+	LockWaits, Deadlocks int64
 }
 
 // Stats returns the database's counters.
 func (db *DB) Stats() Stats {
-	v := &db.views.Served
+	v, m := &db.views.Served, db.engine.Metrics()
 	return Stats{GroupsFromUnits: v.Units.Load(), GroupsWithTouched: v.Touched.Load(), GroupsPruned: v.Pruned.Load(), GroupsFromRows: v.Rows.Load(),
-		UnitBytes: db.views.MemoryBytes(), QueryBytes: db.budget.Used(), Commits: int64(db.engine.Metrics().Commits)}
+		UnitBytes: db.views.MemoryBytes(), QueryBytes: db.budget.Used(), Commits: int64(m.Commits),
+		LockWaits: int64(m.LockWaits), Deadlocks: int64(m.Deadlocks)}
 }

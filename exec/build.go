@@ -123,6 +123,9 @@ func (b *builder) node(n planner.Node) ([]*stream, error) {
 }
 
 func (b *builder) scan(n *planner.Scan) []*stream {
+	if rows := b.run.newest; rows != nil && rows.scan == n {
+		return one(&newestSource{run: b.run, rows: rows}, nil)
+	}
 	if n.Access == planner.AccessKey {
 		return one(&keySource{run: b.run, node: n}, nil)
 	}

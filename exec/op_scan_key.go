@@ -3,6 +3,7 @@ package exec
 import (
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -38,32 +39,9 @@ func (c *keyScanner) Scan(int) error {
 	if err != nil || !ok {
 		return err
 	}
-	cols := make([]int, len(n.Columns))
-	for i := range n.Columns {
-		cols[i] = n.Columns[i].Pos
-	}
-	fetcher, err := view.NewFetcher(n.Table, cols)
+	reader, err := newRefReader(r, n, view)
 	if err != nil {
 		return err
 	}
-	defer fetcher.Close()
-	b := &vector.Batch{}
-	missing, err := fetcher.Fetch(ref.Store(), []uint64{ref.Row()}, b)
-	if err != nil || missing != nil && missing.Get(0) {
-		return err
-	}
-	if n.RowRef != nil {
-		b.Vecs = append(b.Vecs, vector.FromSlice(vector.I64, []int64{int64(ref)}))
-	}
-	if cond := conjunction(n.Filter); cond != nil {
-		filter, err := expr.CompileFilter(cond, layout(n.Cols()), r.env)
-		if err != nil {
-			return err
-		}
-		sel, err := filter.Select(b, nil, nil)
-		if err != nil || len(sel) == 0 {
-			return err
-		}
-	}
-	return c.out.Push(b)
+	return reader.read([]storage.RowRef{ref}, c.out)
 }

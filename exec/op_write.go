@@ -17,8 +17,10 @@ type writeOp struct {
 	run       *run
 	table     *catalog.Table
 	write     func(w *writePusher, b *vector.Batch, refs []storage.RowRef) error
-	refs      bool // the input's last column is the row's reference
-	repeats   bool // the input may name a row twice
+	input     planner.Node
+	refs      bool             // the input's last column is the row's reference
+	mode      storage.LockMode // of the rows that refs name
+	repeats   bool             // the input may name a row twice
 	checks    []planner.TableCheck
 	checked   bool // the input's rows are to be stored
 	rowCols   []*expr.Col
@@ -26,7 +28,7 @@ type writeOp struct {
 }
 
 func (b *builder) write(n planner.Node) ([]*stream, error) {
-	op := &writeOp{run: b.run}
+	op := &writeOp{run: b.run, mode: storage.NoKeyUpdate}
 	var input planner.Node
 	var returning []planner.Item
 	switch n := n.(type) {
@@ -46,7 +48,7 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 		}
 	case *planner.Delete:
 		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.Input.Cols()
-		op.refs = true
+		op.refs, op.mode = true, storage.Update
 		op.write = func(w *writePusher, _ *vector.Batch, refs []storage.RowRef) error {
 			_, err := w.op.run.query.Txn.Delete(w.w.Ctx, w.op.table, refs)
 			return err
@@ -55,7 +57,7 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 	if b.run.query.Txn == nil {
 		return nil, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot write to %s in a read-only transaction", op.table.Name)
 	}
-	op.repeats = op.refs && mayRepeat(input)
+	op.input, op.repeats = input, op.refs && mayRepeat(input)
 	for i := range returning {
 		op.returning = append(op.returning, returning[i].Expr)
 	}
@@ -128,27 +130,35 @@ func (p *writePusher) Push(b *vector.Batch) error {
 			p.rows.Vecs = b.Vecs[:len(b.Vecs)-1]
 		}
 	}
+	return p.change(&p.rows, p.refs)
+}
+
+// change writes rows and passes on what RETURNING computes of them.
+func (p *writePusher) change(rows *vector.Batch, refs []storage.RowRef) error {
 	if p.checks != nil {
-		if err := p.checks.check(&p.rows); err != nil {
+		if err := p.checks.check(rows); err != nil {
 			return err
 		}
 	}
-	if err := p.op.write(p, &p.rows, p.refs); err != nil {
+	if err := p.op.write(p, rows, refs); err != nil {
 		var conflict *storage.RowConflict
-		if errors.As(err, &conflict) {
+		if !errors.As(err, &conflict) {
+			return err
+		}
+		if !p.op.run.query.Txn.RereadsRows() {
 			return conflict.Unwrap()
 		}
-		return err
+		return p.changeNewest(rows, refs, conflict)
 	}
-	p.op.run.affected.Add(int64(p.rows.Live()))
+	p.op.run.affected.Add(int64(rows.Live()))
 	if p.program == nil {
 		return nil
 	}
-	vecs, err := p.program.Eval(&p.rows, p.rows.Sel)
+	vecs, err := p.program.Eval(rows, rows.Sel)
 	if err != nil {
 		return err
 	}
-	p.batch = vector.Batch{N: p.rows.N, Sel: p.rows.Sel, Vecs: vecs}
+	p.batch = vector.Batch{N: rows.N, Sel: rows.Sel, Vecs: vecs}
 	return p.out.Push(&p.batch)
 }
 

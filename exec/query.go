@@ -63,7 +63,8 @@ type run struct {
 	cancelled *atomic.Bool
 	stats     *planStats            // nil without Analyze
 	ctes      map[*planner.CTE]*cte // of this run; changed while pipelines are built only
-	outer     *run                  // the run whose Apply this one belongs to
+	outer     *run                  // the run whose Apply or recheck this one belongs to
+	newest    *newestRows           // of a recheck: what one scan reads instead
 	affected  *atomic.Int64
 }
 

@@ -49,6 +49,10 @@ func (t *Txn) LockRows(ctx context.Context, tbl *catalog.Table, refs []RowRef, m
 	return changed, skipped, nil
 }
 
+// RereadsRows reports whether a statement that meets a row changed after its view goes on with the
+// row's newest version (READ COMMITTED), instead of giving up with 40001.
+func (t *Txn) RereadsRows() bool { return t.opts.Isolation == ReadCommitted }
+
 // LatestView returns a view of the latest committed state with the transaction's earlier
 // statements: where the newest version of a locked row is found. Counted once for the caller.
 func (t *Txn) LatestView() *View {

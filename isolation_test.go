@@ -1,0 +1,440 @@
+package weft_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weftdb/weft"
+)
+
+// A schedule is a list of steps "session: statement => outcome". The outcome is the rows as
+// "a,b a,b", a command tag's count, an SQLSTATE, or "blocks"; a step "session: => outcome" tells how
+// the blocked statement of the session ends. Without outcome the statement must succeed.
+//
+// The schedules and the anomalies they look for are those of Martin Kleppmann's Hermitage: what
+// each isolation level permits, as PostgreSQL behaves.
+type schedule struct {
+	name           string
+	readCommitted  string
+	repeatableRead string // "" = as at READ COMMITTED
+}
+
+var schedules = []schedule{
+	{name: "G0: write cycles", readCommitted: `
+		1: update test set value = 11 where id = 1
+		2: update test set value = 12 where id = 1 => blocks
+		1: update test set value = 21 where id = 2
+		1: commit
+		2: => 1
+		1: select * from test order by id => 1,11 2,21
+		2: update test set value = 22 where id = 2
+		2: commit
+		1: select * from test order by id => 1,12 2,22`, repeatableRead: `
+		1: update test set value = 11 where id = 1
+		2: update test set value = 12 where id = 1 => blocks
+		1: update test set value = 21 where id = 2
+		1: commit
+		2: => 40001
+		1: select * from test order by id => 1,11 2,21
+		2: rollback`},
+	{name: "G1a: aborted reads", readCommitted: `
+		1: update test set value = 101 where id = 1
+		2: select * from test order by id => 1,10 2,20
+		1: rollback
+		2: select * from test order by id => 1,10 2,20
+		2: commit`},
+	{name: "G1b: intermediate reads", readCommitted: `
+		1: update test set value = 101 where id = 1
+		2: select * from test order by id => 1,10 2,20
+		1: update test set value = 11 where id = 1
+		1: commit
+		2: select * from test order by id => 1,11 2,20
+		2: commit`, repeatableRead: `
+		1: update test set value = 101 where id = 1
+		2: select * from test order by id => 1,10 2,20
+		1: update test set value = 11 where id = 1
+		1: commit
+		2: select * from test order by id => 1,10 2,20
+		2: commit`},
+	{name: "G1c: circular information flow", readCommitted: `
+		1: update test set value = 11 where id = 1
+		2: update test set value = 22 where id = 2
+		1: select * from test where id = 2 => 2,20
+		2: select * from test where id = 1 => 1,10
+		1: commit
+		2: commit`},
+	{name: "OTV: observed transaction vanishes", readCommitted: `
+		1: update test set value = 11 where id = 1
+		1: update test set value = 19 where id = 2
+		2: update test set value = 12 where id = 1 => blocks
+		1: commit
+		2: => 1
+		3: select * from test where id = 1 => 1,11
+		2: update test set value = 18 where id = 2
+		3: select * from test where id = 2 => 2,19
+		2: commit
+		3: select * from test where id = 2 => 2,18
+		3: select * from test where id = 1 => 1,12
+		3: commit`, repeatableRead: `
+		1: update test set value = 11 where id = 1
+		1: update test set value = 19 where id = 2
+		2: update test set value = 12 where id = 1 => blocks
+		1: commit
+		2: => 40001
+		3: select * from test where id = 1 => 1,11
+		2: rollback
+		3: select * from test where id = 2 => 2,19
+		3: commit`},
+	{name: "PMP: predicate-many-preceders", readCommitted: `
+		1: select * from test where value = 30 =>
+		2: insert into test values (3, 30)
+		2: commit
+		1: select * from test where value % 3 = 0 => 3,30
+		1: commit`, repeatableRead: `
+		1: select * from test where value = 30 =>
+		2: insert into test values (3, 30)
+		2: commit
+		1: select * from test where value % 3 = 0 =>
+		1: commit`},
+	{name: "PMP for write predicates", readCommitted: `
+		1: update test set value = value + 10 => 2
+		2: delete from test where value = 20 => blocks
+		1: commit
+		2: => 0
+		2: select * from test order by id => 1,20 2,30
+		2: commit`, repeatableRead: `
+		1: update test set value = value + 10 => 2
+		2: delete from test where value = 20 => blocks
+		1: commit
+		2: => 40001
+		2: rollback`},
+	{name: "P4: lost update", readCommitted: `
+		1: select * from test where id = 1 => 1,10
+		2: select * from test where id = 1 => 1,10
+		1: update test set value = 11 where id = 1
+		2: update test set value = 11 where id = 1 => blocks
+		1: commit
+		2: => 1
+		2: commit`, repeatableRead: `
+		1: select * from test where id = 1 => 1,10
+		2: select * from test where id = 1 => 1,10
+		1: update test set value = 11 where id = 1
+		2: update test set value = 11 where id = 1 => blocks
+		1: commit
+		2: => 40001
+		2: rollback`},
+	{name: "G-single: read skew", readCommitted: `
+		1: select * from test where id = 1 => 1,10
+		2: select * from test where id = 1 => 1,10
+		2: select * from test where id = 2 => 2,20
+		2: update test set value = 12 where id = 1
+		2: update test set value = 18 where id = 2
+		2: commit
+		1: select * from test where id = 2 => 2,18
+		1: commit`, repeatableRead: `
+		1: select * from test where id = 1 => 1,10
+		2: select * from test where id = 1 => 1,10
+		2: select * from test where id = 2 => 2,20
+		2: update test set value = 12 where id = 1
+		2: update test set value = 18 where id = 2
+		2: commit
+		1: select * from test where id = 2 => 2,20
+		1: commit`},
+	{name: "G-single with predicates", readCommitted: `
+		1: select * from test where value % 5 = 0 order by id => 1,10 2,20
+		2: update test set value = 12 where value = 10
+		2: commit
+		1: select * from test where value % 3 = 0 => 1,12
+		1: commit`, repeatableRead: `
+		1: select * from test where value % 5 = 0 order by id => 1,10 2,20
+		2: update test set value = 12 where value = 10
+		2: commit
+		1: select * from test where value % 3 = 0 =>
+		1: commit`},
+	{name: "G-single with a write predicate", readCommitted: `
+		1: select * from test where id = 1 => 1,10
+		2: select * from test order by id => 1,10 2,20
+		2: update test set value = 12 where id = 1
+		2: update test set value = 18 where id = 2
+		2: commit
+		1: delete from test where value = 20 => 0
+		1: commit`, repeatableRead: `
+		1: select * from test where id = 1 => 1,10
+		2: select * from test order by id => 1,10 2,20
+		2: update test set value = 12 where id = 1
+		2: update test set value = 18 where id = 2
+		2: commit
+		1: delete from test where value = 20 => 40001
+		1: rollback`},
+	{name: "G2-item: write skew", readCommitted: `
+		1: select * from test where id in (1, 2) order by id => 1,10 2,20
+		2: select * from test where id in (1, 2) order by id => 1,10 2,20
+		1: update test set value = 11 where id = 1
+		2: update test set value = 21 where id = 2
+		1: commit
+		2: commit`},
+	{name: "G2: anti-dependency cycles", readCommitted: `
+		1: select * from test where value % 3 = 0 =>
+		2: select * from test where value % 3 = 0 =>
+		1: insert into test values (3, 30)
+		2: insert into test values (4, 42)
+		1: commit
+		2: commit
+		1: select * from test where value % 3 = 0 order by id => 3,30 4,42`},
+}
+
+// More schedules, of what READ COMMITTED does with rows that changed under a statement.
+var rereads = []schedule{
+	{name: "new values come from the newest row", readCommitted: `
+		1: update test set value = value + 1 where id = 1
+		2: update test set value = value * 2 => blocks
+		1: commit
+		2: => 2
+		2: select * from test order by id => 1,22 2,40
+		2: commit`},
+	{name: "a deleted row is left alone", readCommitted: `
+		1: delete from test where id = 1
+		2: update test set value = value * 2 => blocks
+		1: commit
+		2: => 1
+		2: select * from test order by id => 2,40
+		2: commit`},
+	{name: "a row rolled back is as before", readCommitted: `
+		1: update test set value = 15 where id = 1
+		2: update test set value = value * 2 where value = 10 => blocks
+		1: rollback
+		2: => 1
+		2: select * from test order by id => 1,20 2,20
+		2: commit`},
+	{name: "a row that comes to qualify is not found", readCommitted: `
+		1: update test set value = 20 where id = 1
+		2: delete from test where value = 20 => 1
+		1: commit
+		2: select * from test order by id => 1,20
+		2: commit`},
+	{name: "a changed primary key", readCommitted: `
+		1: update test set id = 5 where id = 1
+		2: update test set value = value + 1 where id = 1 => blocks
+		1: commit
+		2: => 0
+		2: update test set id = 6, value = value + 1 where id = 5 => 1
+		2: commit
+		1: select * from test order by id => 2,20 6,11`},
+	{name: "a join is taken again", readCommitted: `
+		1: update test set value = 2 where id = 1
+		2: update test set value = test.value + o.v from other o where o.k = test.value => blocks
+		1: commit
+		2: => 1
+		2: select * from test order by id => 1,202 2,20
+		2: commit`},
+	{name: "a subquery sees the statement's snapshot", readCommitted: `
+		1: update test set value = 11 where id = 1
+		2: update test set value = (select sum(value) from test) + value where id = 1 => blocks
+		1: commit
+		2: => 1
+		2: select * from test order by id => 1,41 2,20
+		2: commit`},
+	{name: "RETURNING yields what was written", readCommitted: `
+		1: update test set value = 11 where id = 1
+		2: update test set value = value + 1 returning id, value => blocks
+		1: commit
+		2: => 2,21 1,12
+		2: commit`},
+	{name: "a check is made on the newest row", readCommitted: `
+		1: update test set value = 1000 where id = 1
+		2: update test set value = value + 500 where id = 1 => blocks
+		1: commit
+		2: => 23514
+		2: rollback`},
+	{name: "deadlock", readCommitted: `
+		1: update test set value = 11 where id = 1
+		2: update test set value = 22 where id = 2
+		1: update test set value = 12 where id = 2 => blocks
+		2: update test set value = 21 where id = 1 => 40P01
+		2: rollback
+		1: => 1
+		1: commit`},
+}
+
+// TestIsolation runs the schedules at each level, with the table read by rows, by columns and
+// hybrid.
+func TestIsolation(t *testing.T) {
+	for _, view := range []string{"row", "column", "hybrid"} {
+		for _, s := range append(slices.Clone(schedules), rereads...) {
+			t.Run(view+"/read committed/"+s.name, func(t *testing.T) {
+				runSchedule(t, view, "read committed", s.readCommitted)
+			})
+			if strings.HasPrefix(s.name, "G") || strings.HasPrefix(s.name, "O") || strings.HasPrefix(s.name, "P") {
+				steps := s.repeatableRead
+				if steps == "" {
+					steps = s.readCommitted
+				}
+				t.Run(view+"/repeatable read/"+s.name, func(t *testing.T) {
+					runSchedule(t, view, "repeatable read", steps)
+				})
+			}
+		}
+	}
+}
+
+type scheduled struct {
+	*weft.Session
+	outcome chan string // of the statement that is running
+	blocked bool
+}
+
+func runSchedule(t *testing.T, view, level, steps string) {
+	db := openMemory(t)
+	setup := db.Session()
+	defer setup.Close()
+	mustExec(t, setup, `create table test (id int primary key, value int check (value < 1200));
+		insert into test values (1, 10), (2, 20);
+		create table other (k int, v int); insert into other values (2, 200), (10, 1000)`)
+	switch view {
+	case "column":
+		mustExec(t, setup, "alter table test colview; select * from gs_imcv_flush('test')")
+	case "hybrid":
+		mustExec(t, setup, "alter table test colview(value); select * from gs_imcv_flush('test')")
+	}
+	sessions := map[string]*scheduled{}
+	for _, line := range strings.Split(strings.TrimSpace(steps), "\n") {
+		name, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
+		statement, want, checked := strings.Cut(strings.TrimSpace(rest), "=>")
+		statement, want = strings.TrimSpace(statement), strings.TrimSpace(want)
+		s := sessions[name]
+		if s == nil {
+			s = &scheduled{Session: db.Session(), outcome: make(chan string, 1)}
+			defer s.Close()
+			sessions[name] = s
+			mode := "column"
+			if view == "row" {
+				mode = "row"
+			}
+			mustExec(t, s.Session, "set htap_router_mode = '"+mode+"'; begin isolation level "+level)
+		}
+		var got string
+		if statement != "" {
+			got = s.start(db, statement)
+		} else {
+			got = s.end()
+		}
+		if checked && got != want || !checked && (len(got) == 5 || got == "blocks") {
+			t.Fatalf("%s: %q, want %q", strings.TrimSpace(line), got, want)
+		}
+	}
+}
+
+// start runs a statement and returns its outcome, "blocks" when it waits for a lock.
+func (s *scheduled) start(db *weft.DB, statement string) string {
+	waits := db.Stats().LockWaits
+	go func() { s.outcome <- s.run(statement) }()
+	for seen := 0; seen < 3; { // a deadlock ends its wait at once
+		select {
+		case got := <-s.outcome:
+			return got
+		case <-time.After(time.Millisecond):
+			if db.Stats().LockWaits > waits {
+				seen++
+			}
+		}
+	}
+	return "blocks"
+}
+
+// end waits for the outcome of a blocked statement.
+func (s *scheduled) end() string {
+	select {
+	case got := <-s.outcome:
+		return got
+	case <-time.After(20 * time.Second):
+		return "still blocks"
+	}
+}
+
+func (s *scheduled) run(statement string) string {
+	rows, err := s.Query(context.Background(), statement)
+	if err == nil {
+		var lines []string
+		for rows.Next() {
+			values := make([]any, len(rows.Columns()))
+			for i := range values {
+				values[i] = new(int)
+			}
+			if err = rows.Scan(values...); err != nil {
+				break
+			}
+			var texts []string
+			for _, v := range values {
+				texts = append(texts, strconv.Itoa(*v.(*int)))
+			}
+			lines = append(lines, strings.Join(texts, ","))
+		}
+		if err == nil {
+			err = rows.Close()
+		}
+		if err == nil && len(rows.Columns()) == 0 {
+			return fmt.Sprint(rows.Result().RowsAffected)
+		}
+		if err == nil {
+			return strings.Join(lines, " ")
+		}
+	}
+	var e *weft.Error
+	if errors.As(err, &e) {
+		return string(e.Code)
+	}
+	return err.Error()
+}
+
+// TestConcurrentIncrements lets sessions add to the same rows at READ COMMITTED, by ranges of rows
+// in different orders of arrival: no addition may be lost.
+func TestConcurrentIncrements(t *testing.T) {
+	db := openMemory(t)
+	const rows, sessions, rounds = 3000, 6, 6
+	s := db.Session()
+	mustExec(t, s, fmt.Sprintf(`create table n (id int primary key, a bigint, b bigint, tag text);
+		insert into n select g, 0, g %% 7, 'x' from generate_series(1, %d) g;
+		alter table n colview(a, b); select * from gs_imcv_flush('n');
+		create table d (b bigint, plus bigint); insert into d select g, 1 from generate_series(0, 6) g`, rows))
+	s.Close()
+	failed := make(chan error, sessions)
+	var total atomic.Int64
+	for k := range sessions {
+		go func() {
+			s := db.Session()
+			defer s.Close()
+			for range rounds {
+				_, err := s.Exec(context.Background(), []string{
+					"update n set a = a + 1",
+					"set htap_router_mode = 'column'; update n set a = a + 1 where b >= 0",
+					"update n set a = a + plus from d where d.b = n.b",
+				}[k%3])
+				var e *weft.Error
+				if errors.As(err, &e) && e.Code == "40P01" { // the rows were met in other orders
+					continue
+				}
+				if err != nil {
+					failed <- err
+					return
+				}
+				total.Add(1)
+			}
+			failed <- nil
+		}()
+	}
+	for range sessions {
+		if err := <-failed; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count(t, db, "select count(*) from n where a <> $1", total.Load()); n != 0 {
+		t.Errorf("%d rows lost an addition", n)
+	}
+}
