@@ -143,13 +143,24 @@ func (h *htap) write(ctx context.Context, r *rand.Rand) error {
 	return err
 }
 
+// newKeys is how many keys an insert may use, keptKeys how far behind the newest keys rows live.
+const (
+	newKeys  = 40
+	keptKeys = 20_000
+)
+
 // change is a random DML statement that touches a few rows.
 func (h *htap) change(r *rand.Rand) string {
 	id := r.IntN(htapRows())
 	switch r.IntN(5) {
 	case 0:
-		from := h.next.Add(100) - 100
-		return fmt.Sprintf("insert into t select g, g %% 1000, g, 'new', 1.5, null, null from generate_series(%d, %d) g", from, from+int64(r.IntN(100)))
+		from := h.next.Add(newKeys) - newKeys
+		many := []string{fmt.Sprintf("insert into t select g, g %% 1000, g, 'new', 1.5, null, null from generate_series(%d, %d) g", from, from+r.Int64N(newKeys))}
+		// What was inserted long ago goes, so that the table keeps its size however long this runs.
+		for old := from - keptKeys; old > int64(htapRows()) && len(many) <= newKeys; old++ {
+			many = append(many, fmt.Sprintf("delete from t where id = %d", old))
+		}
+		return strings.Join(many, "; ")
 	case 1:
 		return fmt.Sprintf("update t set a = %d, d = d + 1, e = 'updated' where id = %d", r.IntN(1000), id)
 	case 2:

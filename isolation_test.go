@@ -23,7 +23,7 @@ import (
 type schedule struct {
 	name           string
 	readCommitted  string
-	repeatableRead string // "" = as at READ COMMITTED
+	repeatableRead string // "=" = as at READ COMMITTED, "" = not run
 }
 
 var schedules = []schedule{
@@ -49,7 +49,7 @@ var schedules = []schedule{
 		2: select * from test order by id => 1,10 2,20
 		1: rollback
 		2: select * from test order by id => 1,10 2,20
-		2: commit`},
+		2: commit`, repeatableRead: "="},
 	{name: "G1b: intermediate reads", readCommitted: `
 		1: update test set value = 101 where id = 1
 		2: select * from test order by id => 1,10 2,20
@@ -69,7 +69,7 @@ var schedules = []schedule{
 		1: select * from test where id = 2 => 2,20
 		2: select * from test where id = 1 => 1,10
 		1: commit
-		2: commit`},
+		2: commit`, repeatableRead: "="},
 	{name: "OTV: observed transaction vanishes", readCommitted: `
 		1: update test set value = 11 where id = 1
 		1: update test set value = 19 where id = 2
@@ -179,7 +179,7 @@ var schedules = []schedule{
 		1: update test set value = 11 where id = 1
 		2: update test set value = 21 where id = 2
 		1: commit
-		2: commit`},
+		2: commit`, repeatableRead: "="},
 	{name: "G2: anti-dependency cycles", readCommitted: `
 		1: select * from test where value % 3 = 0 =>
 		2: select * from test where value % 3 = 0 =>
@@ -187,7 +187,7 @@ var schedules = []schedule{
 		2: insert into test values (4, 42)
 		1: commit
 		2: commit
-		1: select * from test where value % 3 = 0 order by id => 3,30 4,42`},
+		1: select * from test where value % 3 = 0 order by id => 3,30 4,42`, repeatableRead: "="},
 }
 
 // More schedules, of what READ COMMITTED does with rows that changed under a statement.
@@ -253,6 +253,64 @@ var rereads = []schedule{
 		1: commit
 		2: => 23514
 		2: rollback`},
+	{name: "correlated subquery on both sides of the change", readCommitted: `
+		1: update test set value = 2 where id = 1
+		2: update test set value = (select coalesce(sum(o.v), 0) / 10 from other o where o.k < test.value or o.k = test.id and o.v > test.value) => blocks
+		1: commit
+		2: => 2
+		2: select * from test order by id => 1,0 2,120
+		2: commit`},
+	{name: "a locked row is read in its newest version", readCommitted: `
+		1: update test set value = 11 where id = 1
+		2: select value + 1, id from test order by value for update => blocks
+		1: commit
+		2: => 12,1 21,2
+		1: select * from test where id = 1 for share nowait => 55P03
+		1: rollback
+		2: commit`},
+	{name: "a locked row that does not qualify any more", readCommitted: `
+		1: update test set value = 11 where id = 1
+		2: select id from test where value = 10 for update => blocks
+		1: commit
+		2: =>
+		2: commit`},
+	{name: "a locked row of a join", readCommitted: `
+		1: update test set value = 2 where id = 1
+		2: select t.id, o.v from test t join other o on o.k = t.value for update of t => blocks
+		1: commit
+		2: => 1,200
+		1: select * from other where k = 2 for update nowait => 2,200
+		1: commit
+		2: commit`},
+	{name: "share locks go together", readCommitted: `
+		1: select * from test where id = 1 for share => 1,10
+		2: select * from test where id = 1 for key share => 1,10
+		2: select * from test where id = 1 for share => 1,10
+		3: select * from test where id = 1 for no key update nowait => 55P03
+		3: rollback
+		1: commit
+		2: commit
+		3: begin
+		3: select * from test where id = 1 for no key update nowait => 1,10
+		1: select * from test where id = 1 for key share => 1,10
+		1: select * from test where id = 1 for share nowait => 55P03
+		1: rollback
+		3: commit`},
+	{name: "a queue", readCommitted: `
+		1: select id from test order by id limit 1 for update skip locked => 1
+		2: select id from test order by id limit 1 for update skip locked => 2
+		3: select id from test order by id limit 1 for update skip locked =>
+		1: rollback
+		3: select id from test order by id limit 1 for update skip locked => 1
+		2: delete from test where id = 2 => 1
+		2: commit
+		3: commit`},
+	{name: "no more rows are locked than LIMIT takes", readCommitted: `
+		1: select id from test order by id limit 1 for update => 1
+		2: select id from test where id = 2 for update nowait => 2
+		2: select id from test where id = 1 for update nowait => 55P03
+		2: rollback
+		1: commit`},
 	{name: "deadlock", readCommitted: `
 		1: update test set value = 11 where id = 1
 		2: update test set value = 22 where id = 2
@@ -263,21 +321,38 @@ var rereads = []schedule{
 		1: commit`},
 }
 
+// What REPEATABLE READ does with locking clauses.
+var locks = []schedule{
+	{name: "a row that changed cannot be locked", repeatableRead: `
+		1: select * from test where id = 1 => 1,10
+		2: update test set value = 11 where id = 1
+		2: commit
+		1: select * from test where id = 1 for update => 40001
+		1: rollback`},
+	{name: "a row that did not change can", repeatableRead: `
+		1: select * from test where id = 1 => 1,10
+		2: update test set value = 21 where id = 2
+		2: commit
+		1: select * from test where id = 1 for update => 1,10
+		1: commit`},
+}
+
 // TestIsolation runs the schedules at each level, with the table read by rows, by columns and
 // hybrid.
 func TestIsolation(t *testing.T) {
 	for _, view := range []string{"row", "column", "hybrid"} {
-		for _, s := range append(slices.Clone(schedules), rereads...) {
-			t.Run(view+"/read committed/"+s.name, func(t *testing.T) {
-				runSchedule(t, view, "read committed", s.readCommitted)
-			})
-			if strings.HasPrefix(s.name, "G") || strings.HasPrefix(s.name, "O") || strings.HasPrefix(s.name, "P") {
-				steps := s.repeatableRead
-				if steps == "" {
-					steps = s.readCommitted
-				}
+		for _, s := range slices.Concat(schedules, rereads, locks) {
+			if s.readCommitted != "" {
+				t.Run(view+"/read committed/"+s.name, func(t *testing.T) {
+					runSchedule(t, view, "read committed", s.readCommitted)
+				})
+			}
+			if s.repeatableRead == "=" {
+				s.repeatableRead = s.readCommitted
+			}
+			if s.repeatableRead != "" {
 				t.Run(view+"/repeatable read/"+s.name, func(t *testing.T) {
-					runSchedule(t, view, "repeatable read", steps)
+					runSchedule(t, view, "repeatable read", s.repeatableRead)
 				})
 			}
 		}

@@ -174,8 +174,13 @@ func (s *Session) threads() int {
 
 // query runs SELECT, INSERT, UPDATE or DELETE.
 func (r *running) query() (*Rows, error) {
-	if _, ok := r.stmt.(*sql.Select); ok {
-		return r.read()
+	if q, ok := r.stmt.(*sql.Select); ok {
+		if !locksRows(q) {
+			return r.read()
+		}
+		if r.s.txn != nil && r.s.txOptions.ReadOnly {
+			return nil, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute SELECT FOR UPDATE in a read-only transaction")
+		}
 	}
 	w := r.s.beginWork()
 	rows, err := r.writeIn(w)
@@ -252,6 +257,18 @@ func (s *Session) execQuery(plan *planner.Plan, view *storage.View, txn *storage
 		Columns: s.db.views, TableFunction: s.db.tableFunction, Statement: text}
 }
 
+// locksRows reports whether a query has FOR UPDATE or the like in it.
+func locksRows(q *sql.Select) bool {
+	found := false
+	sql.Inspect(q, func(n sql.Node) bool {
+		if q, ok := n.(*sql.Select); ok && len(q.Locking) > 0 {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
 // write runs a plan that writes, to its end: its RETURNING rows are collected.
 func (r *running) write(plan *planner.Plan, w *work, view *storage.View) (*Rows, error) {
 	env, err := r.env(plan)
@@ -276,6 +293,8 @@ func (r *running) write(plan *planner.Plan, w *work, view *storage.View) (*Rows,
 		rows.tag = fmt.Sprintf("UPDATE %d", rows.affected)
 	case *sql.Delete:
 		rows.tag = fmt.Sprintf("DELETE %d", rows.affected)
+	case *sql.Select:
+		rows.tagPrefix = "SELECT"
 	}
 	return rows, nil
 }

@@ -116,6 +116,8 @@ func (b *builder) node(n planner.Node) ([]*stream, error) {
 		return b.join(n)
 	case *planner.Apply:
 		return b.apply(n)
+	case *planner.LockRows:
+		return b.lockRows(n)
 	case *planner.Insert, *planner.Update, *planner.Delete:
 		return b.write(n)
 	}
@@ -123,8 +125,8 @@ func (b *builder) node(n planner.Node) ([]*stream, error) {
 }
 
 func (b *builder) scan(n *planner.Scan) []*stream {
-	if rows := b.run.newest; rows != nil && rows.scan == n {
-		return one(&newestSource{run: b.run, rows: rows}, nil)
+	if refs, ok := b.run.newest.of(n); ok {
+		return one(&newestSource{run: b.run, node: n, refs: refs}, nil)
 	}
 	if n.Access == planner.AccessKey {
 		return one(&keySource{run: b.run, node: n}, nil)
@@ -204,6 +206,7 @@ func (b *builder) limit(n *planner.Limit) ([]*stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	limitLocks(streams, n.Input, op)
 	for _, s := range streams {
 		s.add(op, nil) // rows below a LIMIT must not be dropped by what is above
 		s.scan = nil

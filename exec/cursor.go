@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/vector"
@@ -46,13 +47,13 @@ func Start(ctx context.Context, q Query) (*Cursor, error) {
 	return c, nil
 }
 
-// writes reports whether a plan changes rows.
+// writes reports whether a plan changes or locks rows.
 func writes(n planner.Node) bool {
 	switch n.(type) {
-	case *planner.Insert, *planner.Update, *planner.Delete:
+	case *planner.Insert, *planner.Update, *planner.Delete, *planner.LockRows:
 		return true
 	}
-	return false
+	return slices.ContainsFunc(n.Kids(), writes)
 }
 
 // runsAtOnce reports whether a plan reads so few rows that a goroutine would cost more than it.

@@ -84,17 +84,46 @@ func (f *refReader) readStore(refs []storage.RowRef, out Pusher) error {
 	return out.Push(b)
 }
 
-// newestRows replaces a scan's rows by the newest versions of some of them.
+// newestRows are rows that scans read, in their newest version, in place of their tables.
 type newestRows struct {
-	scan *planner.Scan
 	view *storage.View
-	refs []storage.RowRef
+	refs map[int][]storage.RowRef // by Scan.Lock
 }
 
-// newestSource reads the rows of a newestRows in place of a scan.
+func (r *newestRows) of(n *planner.Scan) (refs []storage.RowRef, ok bool) {
+	if r != nil && n.Lock != 0 {
+		refs, ok = r.refs[n.Lock]
+	}
+	return refs, ok
+}
+
+// recheck runs a plan again with only the newest versions of some rows, which are locked, in place
+// of their tables. The other tables are read as the statement sees them. (PostgreSQL calls this
+// EvalPlanQual.)
+func (r *run) recheck(n planner.Node, refs map[int][]storage.RowRef, out Pusher) error {
+	view := r.query.Txn.LatestView()
+	defer view.Release()
+	again := *r
+	// CTEs are computed anew, for the rows may be read in one.
+	again.threads, again.outer, again.ctes, again.stats = 1, nil, nil, nil
+	again.newest = &newestRows{view: view, refs: refs}
+	again.account = &account{budget: r.account.budget}
+	defer again.account.release()
+	return again.collect(n, &pusherSink{out})
+}
+
+// pusherSink ends a plan that runs inside of a pusher; what follows that one is not flushed.
+type pusherSink struct{ Pusher }
+
+func (s *pusherSink) Open(*Worker) (Pusher, error) { return s, nil }
+func (s *pusherSink) Finish(*Worker) error         { return nil }
+func (s *pusherSink) Flush() error                 { return nil }
+
+// newestSource reads rows in their newest version in place of a scan.
 type newestSource struct {
 	run  *run
-	rows *newestRows
+	node *planner.Scan
+	refs []storage.RowRef
 }
 
 type newestScanner struct {
@@ -106,8 +135,8 @@ type newestScanner struct {
 func (s *newestSource) Morsels(*Worker) (int, error) { return 1, nil }
 
 func (s *newestSource) Open(_ *Worker, out Pusher) (Scanner, error) {
-	reader, err := newRefReader(s.run, s.rows.scan, s.rows.view)
-	return &newestScanner{reader, s.rows.refs, out}, err
+	reader, err := newRefReader(s.run, s.node, s.run.newest.view)
+	return &newestScanner{reader, s.refs, out}, err
 }
 
 func (c *newestScanner) Scan(int) error { return c.reader.read(c.refs, c.out) }

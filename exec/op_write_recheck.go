@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
@@ -47,36 +46,12 @@ func (p *writePusher) changeNewest(rows *vector.Batch, refs []storage.RowRef, co
 // writeNewest runs the input again with only the newest versions of some rows, which are locked, in
 // place of the table, and writes what comes out.
 func (p *writePusher) writeNewest(refs []storage.RowRef) error {
-	view := p.op.run.query.Txn.LatestView()
-	defer view.Release()
-	again := *p.op.run
-	again.threads, again.outer, again.ctes, again.stats = 1, p.op.run, nil, nil
-	again.newest = &newestRows{scan: targetScan(p.op.input), view: view, refs: refs}
-	again.account = &account{budget: p.op.run.account.budget}
-	defer again.account.release()
 	writer := &writePusher{op: p.op, w: p.w, checks: p.checks, program: p.program, out: p.out}
 	if p.op.repeats {
 		writer.seen = map[storage.RowRef]struct{}{}
 	}
-	return again.collect(p.op.input, &pusherSink{writer})
+	return p.op.run.recheck(p.op.input, map[int][]storage.RowRef{targetLock: refs}, writer)
 }
 
-// targetScan finds the scan whose rows a plan is to change.
-func targetScan(n planner.Node) *planner.Scan {
-	if scan, ok := n.(*planner.Scan); ok && scan.ForUpdate {
-		return scan
-	}
-	for _, kid := range n.Kids() {
-		if scan := targetScan(kid); scan != nil {
-			return scan
-		}
-	}
-	return nil
-}
-
-// pusherSink ends a plan that runs inside of a pusher; what follows that one is not flushed.
-type pusherSink struct{ Pusher }
-
-func (s *pusherSink) Open(*Worker) (Pusher, error) { return s, nil }
-func (s *pusherSink) Finish(*Worker) error         { return nil }
-func (s *pusherSink) Flush() error                 { return nil }
+// targetLock is the number of the scan that UPDATE and DELETE change: binding marks it first.
+const targetLock = 1

@@ -23,6 +23,7 @@ type binder struct {
 	depth      int   // of nested queries, for the complexity limit
 	failed     error // first error of a rule
 	notices    []string
+	locks      int                // scans whose rows are locked
 	known      map[Node]*relFacts // estimates made so far; nodes never change
 }
 

@@ -54,6 +54,9 @@ func (sel *selection) group(plan Node) (Node, error) {
 	if len(sel.node.GroupBy) == 0 && sel.havingCond == nil && !hasAggregate(exprs...) {
 		return plan, nil
 	}
+	if len(sel.locking) > 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with aggregate functions", lockClause(&sel.locking[0]))
+	}
 	groups, err := sel.groupItems()
 	if err != nil {
 		return nil, err

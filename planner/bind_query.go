@@ -28,9 +28,6 @@ func (b *binder) query(q *sql.Select, outer *scope) (*bound, error) {
 	if q.WithTies {
 		return nil, b.unsupported(q, "WITH TIES")
 	}
-	if len(q.Locking) > 0 {
-		return nil, b.unsupported(&q.Locking[0], "FOR UPDATE/SHARE")
-	}
 	out, err := b.orderedBody(q, s)
 	if err != nil {
 		return nil, err
@@ -42,7 +39,17 @@ func (b *binder) query(q *sql.Select, outer *scope) (*bound, error) {
 // that it does not output.
 func (b *binder) orderedBody(q *sql.Select, s *scope) (*bound, error) {
 	if core, ok := q.Body.(*sql.SelectCore); ok {
-		return b.selectCore(core, q.OrderBy, s)
+		return b.selectCore(core, q.OrderBy, q.Locking, s)
+	}
+	if len(q.Locking) > 0 {
+		l := &q.Locking[0]
+		switch q.Body.(type) {
+		case *sql.SetOp:
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with UNION/INTERSECT/EXCEPT", lockClause(l))
+		case *sql.Values:
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be applied to VALUES", lockClause(l))
+		}
+		return nil, b.unsupported(l, lockClause(l)+" of a query in parentheses")
 	}
 	out, err := b.body(q.Body, s)
 	if err != nil || len(q.OrderBy) == 0 {
@@ -100,7 +107,7 @@ func sortKey(e expr.Expr, item *sql.OrderItem) SortKey {
 func (b *binder) body(body sql.SelectBody, s *scope) (*bound, error) {
 	switch body := body.(type) {
 	case *sql.SelectCore:
-		return b.selectCore(body, nil, s)
+		return b.selectCore(body, nil, nil, s)
 	case *sql.SetOp:
 		return b.setOp(body, s)
 	case *sql.Values:

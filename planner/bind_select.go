@@ -12,7 +12,7 @@ import (
 // Clauses are bound in the order they are computed. Aggregates and subqueries come out of the
 // expression binder as placeholders; grouped replaces the former by an Aggregate's columns, attach
 // the latter by joins.
-func (b *binder) selectCore(n *sql.SelectCore, order []sql.OrderItem, outer *scope) (*bound, error) {
+func (b *binder) selectCore(n *sql.SelectCore, order []sql.OrderItem, locking []sql.Locking, outer *scope) (*bound, error) {
 	if len(n.DistinctOn) > 0 {
 		return nil, b.unsupported(n.DistinctOn[0], "DISTINCT ON")
 	}
@@ -22,10 +22,14 @@ func (b *binder) selectCore(n *sql.SelectCore, order []sql.OrderItem, outer *sco
 		return nil, err
 	}
 	b.applyHints(n.Hints, plan)
+	locked, err := b.lockTargets(n, locking, plan)
+	if err != nil {
+		return nil, err
+	}
 	if plan, err = b.where(plan, n.Where, s); err != nil {
 		return nil, err
 	}
-	sel := &selection{b: b, scope: s, node: n}
+	sel := &selection{b: b, scope: s, node: n, locking: locking, locked: locked}
 	if err := sel.targets(n.Targets); err != nil {
 		return nil, err
 	}
@@ -87,6 +91,8 @@ type selection struct {
 	names      []string
 	spans      []int
 	havingCond expr.Expr
+	locking    []sql.Locking
+	locked     []LockedRows
 	keys       []SortKey // Expr is set while binding; keyTarget tells the output column instead
 	keyTarget  []int     // −1: keys[i].Expr
 }
@@ -214,6 +220,7 @@ func (sel *selection) output(plan Node) (*bound, error) {
 			all = append(all, sel.keys[i].Expr)
 		}
 	}
+	all = append(all, lockExprs(sel.locked)...)
 	plan, all, err := b.attach(plan, all)
 	if err != nil {
 		return nil, err
@@ -238,7 +245,8 @@ func (sel *selection) output(plan Node) (*bound, error) {
 		}
 		plan = &Sort{Input: plan, Keys: keys}
 	}
-	if len(all) > len(sel.exprs) {
+	plan = lockRows(plan, sel.locked)
+	if len(all)-len(sel.locked) > len(sel.exprs) {
 		trim := &Project{Input: plan}
 		for _, c := range cols[:len(sel.exprs)] {
 			trim.Items = append(trim.Items, Item{Col: b.columnLike(c), Expr: c})

@@ -76,6 +76,8 @@ func (b *binder) cost(n Node) {
 		if input > 0 {
 			total = startup + (total-startup)*Cost(math.Min(1, rows/input))
 		}
+	case *LockRows:
+		total += Cost(input * costWrite)
 	case *FuncScan, *Values:
 		total = Cost(rows * costFunctionRow)
 	case *CTEScan:

@@ -46,6 +46,8 @@ func (e *explainer) describe(n Node) *detail {
 		d.facts = append(d.facts, Fact{"Sort Key", e.sortKeys(n.Keys)})
 	case *Limit:
 		d.name = "Limit"
+	case *LockRows:
+		d.name = "LockRows"
 	case *Append:
 		d.name = "Append"
 	case *Repeat:

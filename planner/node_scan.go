@@ -39,9 +39,10 @@ type Scan struct {
 	Key []expr.Expr
 	// WhyRows says why the table is not read by columns; empty when it is.
 	WhyRows string
-	// ForUpdate tells that the statement will change the rows.
-	ForUpdate bool
-	hint      scanHint
+	// Lock numbers the scans whose rows the statement locks or changes, from 1; 0 = it only reads.
+	// Copies of a scan in one plan have the same number.
+	Lock int
+	hint scanHint
 }
 
 // Cols returns the scan's columns, the row reference last.

@@ -112,6 +112,18 @@ func mapExprs(n Node, change func(expr.Expr) expr.Expr) Node {
 			c.Rows = rows
 			return &c
 		}
+	case *LockRows:
+		rows := append([]LockedRows(nil), n.Rows...)
+		for i := range rows {
+			if ref, ok := m.one(rows[i].Ref).(*expr.Col); ok {
+				rows[i].Ref = ref
+			}
+		}
+		if m.changed {
+			c := *n
+			c.Rows = rows
+			return &c
+		}
 	default:
 		return mapWriteExprs(n, m)
 	}
