@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"slices"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
@@ -52,6 +54,8 @@ func (d *definition) run() (*Rows, error) {
 		return d.drop(n)
 	case *sql.Truncate:
 		return d.truncate(n)
+	case *sql.CreateIndex:
+		return d.createIndex(n)
 	case *sql.CreateSchema:
 		return d.createSchema(n)
 	case *sql.Analyze:
@@ -123,21 +127,62 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 	if err != nil || change.Table == nil {
 		return done("ALTER TABLE"), err
 	}
+	d.viewsChanged = change.ViewChanged || change.Table.HasView
+	return done("ALTER TABLE"), d.putChecked(change)
+}
+
+// putChecked replaces a table by its altered form: without the new constraints first, then, when
+// the rows are found to obey them and their indexes are built, with them.
+func (d *definition) putChecked(change *planner.Alteration) error {
 	t := change.Table
+	if len(change.NotNull)+len(change.Checks)+len(change.Indexes) == 0 {
+		return d.put(t)
+	}
+	isNew := func(x catalog.Index) bool { return slices.Contains(change.Indexes, x.ID) }
+	without := t.Clone()
+	without.Indexes = slices.DeleteFunc(without.Indexes, isNew)
+	without.Checks = slices.DeleteFunc(without.Checks, func(c catalog.Check) bool { return slices.Contains(change.Checks, c) })
 	for _, id := range change.NotNull {
-		c := t.Columns[t.ColumnByID(id)]
-		old := d.ddl.Catalog.Table(t.ID)
-		name := old.Columns[old.ColumnByID(id)].Name
-		some, err := d.anyRow("SELECT 1 FROM " + qualified(old) + " WHERE " + sql.QuoteIdent(name) + " IS NULL LIMIT 1")
-		if err != nil {
-			return nil, err
-		}
-		if some {
-			return nil, sqlerr.New(sqlerr.NotNullViolation, "column %q of relation %q contains null values", c.Name, t.Name).WithTable(t.Name).WithColumn(c.Name)
+		without.Columns[without.ColumnByID(id)].NotNull = false
+	}
+	if err := d.put(without); err != nil {
+		return err
+	}
+	if err := d.checkRows(without, change); err != nil {
+		return err
+	}
+	for i := range t.Indexes {
+		if isNew(t.Indexes[i]) {
+			if err := d.w.txn.BuildIndex(d.r.ctx, without, &t.Indexes[i]); err != nil {
+				return err
+			}
 		}
 	}
-	d.viewsChanged = change.ViewChanged || t.HasView
-	return done("ALTER TABLE"), d.put(t)
+	return d.put(t)
+}
+
+// checkRows looks for rows that new constraints forbid.
+func (d *definition) checkRows(t *catalog.Table, change *planner.Alteration) error {
+	for _, id := range change.NotNull {
+		name := t.Columns[t.ColumnByID(id)].Name
+		some, err := d.anyRow("SELECT 1 FROM " + qualified(t) + " WHERE " + sql.QuoteIdent(name) + " IS NULL LIMIT 1")
+		if err != nil {
+			return err
+		}
+		if some {
+			return sqlerr.New(sqlerr.NotNullViolation, "column %q of relation %q contains null values", name, t.Name).WithTable(t.Name).WithColumn(name)
+		}
+	}
+	for _, check := range change.Checks {
+		some, err := d.anyRow("SELECT 1 FROM " + qualified(t) + " WHERE NOT (" + check.Expr + ") LIMIT 1")
+		if err != nil {
+			return err
+		}
+		if some {
+			return sqlerr.New(sqlerr.CheckViolation, "check constraint %q of relation %q is violated by some row", check.Name, t.Name).WithTable(t.Name).WithConstraint(check.Name)
+		}
+	}
+	return nil
 }
 
 // alterLock is the lock that a list of ALTER TABLE actions needs. A change of the column view does
@@ -179,6 +224,8 @@ func qualified(t *catalog.Table) string {
 func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 	switch n.Kind {
 	case sql.TableObject:
+	case sql.IndexObject:
+		return d.dropIndex(n)
 	case sql.SchemaObject:
 		return d.dropSchema(n)
 	default:

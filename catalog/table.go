@@ -1,5 +1,7 @@
 package catalog
 
+import "slices"
+
 // ColumnID is a column's number in its table: 1 for the first, never used twice (PostgreSQL's
 // attnum).
 type ColumnID int16
@@ -36,6 +38,8 @@ type Index struct {
 	Desc    []bool `json:",omitempty"`
 	Unique  bool
 	Primary bool
+	// Plain tells that CREATE INDEX made it: it is no constraint.
+	Plain bool `json:",omitempty"`
 }
 
 // Check is a CHECK constraint.
@@ -63,6 +67,11 @@ type Table struct {
 	HasView bool
 	// Temp tables belong to one session and leave no trace on disk.
 	Temp bool `json:",omitempty"`
+}
+
+// HasCheck reports whether the table has a CHECK constraint of that name.
+func (t *Table) HasCheck(name string) bool {
+	return slices.ContainsFunc(t.Checks, func(c Check) bool { return c.Name == name })
 }
 
 // ColumnIndex returns the position of the named column in Columns, −1 if there is none.

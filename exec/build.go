@@ -128,8 +128,11 @@ func (b *builder) scan(n *planner.Scan) []*stream {
 	if refs, ok := b.run.newest.of(n); ok {
 		return one(&newestSource{run: b.run, node: n, refs: refs}, nil)
 	}
-	if n.Access == planner.AccessKey {
+	switch n.Access {
+	case planner.AccessKey:
 		return one(&keySource{run: b.run, node: n}, nil)
+	case planner.AccessIndex:
+		return one(&indexSource{run: b.run, node: n}, nil)
 	}
 	s := newScan(b.run, n)
 	from := make([]int, len(n.Columns), len(n.Columns)+1)

@@ -9,6 +9,8 @@ const (
 	costColumnScan   = 0.03  // a row of a column unit, per column
 	costColumnStart  = 30.0  // opening a column scan, as in the reference system's plans
 	costFetch        = 3.0   // a row by reference
+	costIndexSeek    = 4.0   // finding the start of an index range
+	costIndexEntry   = 1.0   // an index entry
 	costFilter       = 0.02  // a condition on a row
 	costProject      = 0.01  // an expression on a row
 	costBuild        = 0.25  // a row into a hash table

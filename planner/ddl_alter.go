@@ -1,11 +1,12 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/sql"
-	"slices"
 )
 
 // LookupTable finds a table by name along the search path.
@@ -18,11 +19,13 @@ func (d *DDL) FindTable(name sql.ObjectName) *catalog.Table {
 	return findTable(d.Catalog, d.Settings.SearchPath, name.Schema, name.Name)
 }
 
-// Alteration is what ALTER TABLE does to a table. NotNull lists columns whose rows must be checked
-// for NULLs before it may be applied.
+// Alteration is what ALTER TABLE does to a table. Before it may be applied, the rows must be checked
+// for NULLs in the columns of NotNull and against Checks, and Indexes must be built.
 type Alteration struct {
 	Table   *catalog.Table // nil: nothing to do
 	NotNull []catalog.ColumnID
+	Checks  []catalog.Check
+	Indexes []catalog.IndexID // of Table.Indexes
 	// ViewChanged tells that the column view covers other columns than before.
 	ViewChanged bool
 }
@@ -81,7 +84,7 @@ func (a *alter) apply(action sql.AlterAction) error {
 	case *sql.RenameColumn:
 		return a.renameColumn(n)
 	case *sql.RenameTo:
-		if a.d.Catalog.Lookup(a.t.Schema, n.NewName.Name) != nil {
+		if a.d.relationExists(a.t.Schema, n.NewName.Name) {
 			return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", n.NewName.Name).At(n.NewName.Start)
 		}
 		a.t.Name = n.NewName.Name
@@ -93,10 +96,11 @@ func (a *alter) apply(action sql.AlterAction) error {
 	case *sql.ColView:
 		return a.colView(n)
 	case *sql.AddConstraint:
-		if a.hasRows(a.old) {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "adding a constraint to a table that holds rows is not supported yet").At(n.Start)
-		}
-		return a.d.addConstraint(a.t, &n.Constraint)
+		return a.addConstraint(&n.Constraint)
+	case *sql.DropConstraint:
+		return a.dropConstraint(n)
+	case *sql.RenameConstraint:
+		return a.renameConstraint(n)
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER TABLE is not supported yet").At(action.SourceSpan().Start)
 }
@@ -119,9 +123,6 @@ func (a *alter) addColumn(n *sql.AddColumn) error {
 		}
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", n.Column.Name.Name, a.t.Name).At(n.Column.Name.Start)
 	}
-	if len(n.Column.Constraints) > 0 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "ADD COLUMN with a constraint is not supported yet").At(n.Start)
-	}
 	if err := a.d.addColumn(a.t, &n.Column, sql.Unset); err != nil {
 		return err
 	}
@@ -138,6 +139,13 @@ func (a *alter) addColumn(n *sql.AddColumn) error {
 	}
 	if c.NotNull && c.Missing == "" && a.hasRows(a.old) {
 		return sqlerr.New(sqlerr.NotNullViolation, "column %q of relation %q contains null values", c.Name, a.t.Name).At(n.Start).WithTable(a.t.Name).WithColumn(c.Name)
+	}
+	for i := range n.Column.Constraints {
+		constraint := n.Column.Constraints[i]
+		constraint.Columns = []sql.Ident{n.Column.Name}
+		if err := a.addConstraint(&constraint); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -184,12 +192,17 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop column %q: the table is distributed by it", dropped.Name).At(n.Start)
 		}
 	}
-	for i := range a.t.Indexes {
-		for _, id := range a.t.Indexes[i].Columns {
-			if id == dropped.ID {
-				return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop column %q: index %q is on it", dropped.Name, a.t.Indexes[i].Name).At(n.Start)
-			}
+	a.t.Indexes = slices.DeleteFunc(a.t.Indexes, func(x catalog.Index) bool { return slices.Contains(x.Columns, dropped.ID) })
+	var failed error
+	a.t.Checks = slices.DeleteFunc(a.t.Checks, func(check catalog.Check) bool {
+		uses, err := mentions(check.Expr, dropped.Name)
+		if err != nil {
+			failed = err
 		}
+		return uses
+	})
+	if failed != nil {
+		return failed
 	}
 	if dropped.Covered {
 		a.out.ViewChanged = true
@@ -220,21 +233,6 @@ func (a *alter) renameColumn(n *sql.RenameColumn) error {
 	}
 	c.Name = n.NewName.Name
 	return nil
-}
-
-// renameIn renames a column in the text of a CHECK constraint.
-func renameIn(text, from, to string) (string, error) {
-	e, err := sql.ParseExpr(text)
-	if err != nil {
-		return "", err
-	}
-	sql.Inspect(e, func(n sql.Node) bool {
-		if c, ok := n.(*sql.ColumnRef); ok && c.Parts[len(c.Parts)-1].Name == from {
-			c.Parts[len(c.Parts)-1].Name = to
-		}
-		return true
-	})
-	return sql.Format(e), nil
 }
 
 func (a *alter) setDefault(n *sql.AlterColumnDefault) error {

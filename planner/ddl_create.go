@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/weftdb/weft/catalog"
@@ -94,7 +95,7 @@ func (d *DDL) newName(name sql.ObjectName, ifNotExists bool) (schema string, exi
 	if !d.Catalog.HasSchema(schema) {
 		return "", false, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).At(name.Start)
 	}
-	if d.Catalog.Lookup(schema, name.Name) == nil {
+	if !d.relationExists(schema, name.Name) {
 		return schema, false, nil
 	}
 	if ifNotExists {
@@ -186,11 +187,18 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 		index.Columns = append(index.Columns, c.ID)
 		names = append(names, c.Name)
 	}
+	taken := func(name string) bool {
+		return d.relationExists(t.Schema, name) || slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.Name == name })
+	}
+	if index.Name != "" && taken(index.Name) {
+		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", index.Name)
+	}
 	if index.Name == "" {
-		index.Name = t.Name + "_pkey"
+		base := t.Name + "_pkey"
 		if !primary {
-			index.Name = t.Name + "_" + strings.Join(names, "_") + "_key"
+			base = t.Name + "_" + strings.Join(names, "_") + "_key"
 		}
+		index.Name = freeName(base, taken)
 	}
 	t.Indexes = append(t.Indexes, index)
 	return nil
@@ -201,6 +209,8 @@ func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
 	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr)}
 	if check.Name == "" {
 		check.Name = checkName(t, n.Expr)
+	} else if t.HasCheck(check.Name) {
+		return duplicateConstraint(t, n.Name)
 	}
 	probe := t.Clone()
 	probe.Checks = []catalog.Check{check}
@@ -227,15 +237,7 @@ func checkName(t *catalog.Table, e sql.Expr) string {
 			base = t.Name + "_" + name + "_check"
 		}
 	}
-	taken := map[string]bool{}
-	for _, c := range t.Checks {
-		taken[c.Name] = true
-	}
-	name := base
-	for i := 1; taken[name]; i++ {
-		name = base + itoa(i)
-	}
-	return name
+	return freeName(base, t.HasCheck)
 }
 
 // distribute sets the columns whose hash says on which data node a row lives: those of DISTRIBUTE

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -124,6 +125,9 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 			cond = "(" + cond + ")"
 		}
 		d.facts = append(d.facts, Fact{"Index Cond", cond})
+	case AccessIndex:
+		d.name = "Index Scan using " + n.Index.Index.Name + " on "
+		d.facts = append(d.facts, Fact{"Index Cond", e.conditions(n.Index.Conds)})
 	default:
 		d.name = "Imcv Scan on "
 	}
@@ -155,18 +159,22 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 	}
 }
 
-// printedFilter is the filter without the conditions that a key look-up shows already.
+// printedFilter is the filter without the conditions that an index look-up shows already.
 func (n *Scan) printedFilter() []expr.Expr {
-	if n.Access != AccessKey {
-		return n.Filter
+	var shown []expr.Expr
+	switch n.Access {
+	case AccessIndex:
+		shown = n.Index.Conds
+	case AccessKey:
+		for _, id := range n.Table.PrimaryKey().Columns {
+			if cond, _ := n.equalityOn(id); cond != nil {
+				shown = append(shown, cond)
+			}
+		}
 	}
 	var rest []expr.Expr
 	for _, cond := range n.Filter {
-		isKey := false
-		for _, id := range n.Table.PrimaryKey().Columns {
-			isKey = isKey || n.equalTo(cond, id) != nil
-		}
-		if !isKey {
+		if !slices.ContainsFunc(shown, func(e expr.Expr) bool { return expr.Equal(e, cond) }) {
 			rest = append(rest, cond)
 		}
 	}

@@ -56,10 +56,10 @@ func mapExprs(n Node, change func(expr.Expr) expr.Expr) Node {
 			return &c
 		}
 	case *Scan:
-		filter, key := m.list(n.Filter), m.list(n.Key)
+		filter, key, index := m.list(n.Filter), m.list(n.Key), m.index(n.Index)
 		if m.changed {
 			c := *n
-			c.Filter, c.Key = filter, key
+			c.Filter, c.Key, c.Index = filter, key, index
 			return &c
 		}
 	case *Join:
@@ -168,6 +168,20 @@ func (m *exprMapper) one(e expr.Expr) expr.Expr {
 	out := m.change(e)
 	m.changed = m.changed || out != e
 	return out
+}
+
+func (m *exprMapper) index(s *IndexScan) *IndexScan {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.Equal, c.In, c.Conds = m.list(s.Equal), m.list(s.In), m.list(s.Conds)
+	for _, b := range []**IndexBound{&c.Low, &c.High} {
+		if *b != nil {
+			*b = &IndexBound{Value: m.one((*b).Value), Open: (*b).Open}
+		}
+	}
+	return &c
 }
 
 func (m *exprMapper) list(list []expr.Expr) []expr.Expr {

@@ -30,6 +30,10 @@ func (b *binder) route(n *Scan) {
 		n.WhyRows = "one row by primary key"
 		return
 	}
+	_, rowCost := b.scanCost(n, AccessRows)
+	if index, cost := b.cheapestIndex(n); index != nil && cost < rowCost {
+		n.Access, n.Index, rowCost = AccessIndex, index, cost
+	}
 	if n.WhyRows = b.columnsForbidden(n); n.WhyRows != "" {
 		return
 	}
@@ -39,13 +43,12 @@ func (b *binder) route(n *Scan) {
 		return
 	}
 	if b.settings.Router == RouterAuto && n.hint != hintColumns {
-		_, rowCost := b.scanCost(n, AccessRows)
 		if _, cost := b.scanCost(n, access); cost >= rowCost {
 			n.WhyRows = fmt.Sprintf("cost (columns %.2f, rows %.2f)", float64(cost), float64(rowCost))
 			return
 		}
 	}
-	n.Access = access
+	n.Access, n.Index = access, nil
 }
 
 // columnsForbidden tells what keeps a scan off the column view whatever the view covers. A hint
@@ -130,14 +133,8 @@ func (n *Scan) equalTo(cond expr.Expr, id catalog.ColumnID) expr.Expr {
 		if !ok {
 			continue
 		}
-		value := kids[1-i]
-		if len(columnSet(value)) > 0 || value.Type().Kind() != c.Typ.Kind() || value.Type().Scale != c.Typ.Scale {
-			continue
-		}
-		for _, sc := range n.Columns {
-			if sc.Col.ID == c.ID && n.Table.Columns[sc.Pos].ID == id {
-				return value
-			}
+		if value := kids[1-i]; comparesAs(value, c) && n.isColumn(c, id) {
+			return value
 		}
 	}
 	return nil
@@ -164,6 +161,8 @@ func (b *binder) scanCost(n *Scan, access Access) (startup, total Cost) {
 	switch access {
 	case AccessKey:
 		return 0, costFetch
+	case AccessIndex:
+		return 0, b.indexCost(n, n.Index)
 	case AccessRows:
 		return 0, Cost(rowCost)
 	}

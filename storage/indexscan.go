@@ -3,6 +3,7 @@ package storage
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -25,14 +26,21 @@ type IndexRange struct {
 // IndexCursor lists references in index order. It belongs to one goroutine.
 type IndexCursor struct {
 	view    *View
+	index   catalog.IndexID
+	ranges  []keyRange // not begun yet, in scan order
 	it      *pebble.Iterator
 	reverse bool
 	valid   bool
-	own     []indexEntry // the overlay's entries not passed yet, in scan order
+	own     []indexEntry // the overlay's entries in the range not passed yet, in scan order
 }
 
-// ScanIndex opens a cursor over an index. It retains the view until it is closed.
-func (v *View) ScanIndex(tbl *catalog.Table, index *catalog.Index, r IndexRange) (*IndexCursor, error) {
+// keyRange is the keys low <= key < high.
+type keyRange struct{ low, high []byte }
+
+// ScanIndex opens a cursor over ranges of an index, which are all to be scanned in the same
+// direction and must not overlap; of equal ones the first is scanned. The cursor goes through them
+// in index order. It retains the view until it is closed.
+func (v *View) ScanIndex(tbl *catalog.Table, index *catalog.Index, ranges ...IndexRange) (*IndexCursor, error) {
 	codec, err := v.snap.e.codec(tbl)
 	if err != nil {
 		return nil, err
@@ -41,27 +49,45 @@ func (v *View) ScanIndex(tbl *catalog.Table, index *catalog.Index, r IndexRange)
 	if err != nil {
 		return nil, err
 	}
-	low, high, err := ix.bounds(r)
-	if err != nil {
-		return nil, err
+	c := &IndexCursor{view: v, index: index.ID}
+	for _, r := range ranges {
+		low, high, err := ix.bounds(r)
+		if err != nil {
+			return nil, err
+		}
+		c.ranges, c.reverse = append(c.ranges, keyRange{low, high}), r.Reverse
 	}
-	c := &IndexCursor{view: v, reverse: r.Reverse}
-	if c.it, err = v.snap.db.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: high}); err != nil {
+	order := func(a, b keyRange) int { return bytes.Compare(a.low, b.low) }
+	slices.SortFunc(c.ranges, order)
+	c.ranges = slices.CompactFunc(c.ranges, func(a, b keyRange) bool { return order(a, b) == 0 })
+	if c.reverse {
+		slices.Reverse(c.ranges)
+	}
+	if c.it, err = v.snap.db.NewIter(&pebble.IterOptions{}); err != nil {
 		return nil, ioError("read index", err)
 	}
 	v.Retain()
-	if v.overlay != nil {
-		c.own = v.overlay.rangeKeys(nil, index.ID, low, high, v.cmd)
+	return c, nil
+}
+
+// begin moves to the start of the next range; false means there is none.
+func (c *IndexCursor) begin() bool {
+	if len(c.ranges) == 0 {
+		return false
 	}
-	if r.Reverse {
-		for i, j := 0, len(c.own)-1; i < j; i, j = i+1, j-1 {
-			c.own[i], c.own[j] = c.own[j], c.own[i]
-		}
+	r := c.ranges[0]
+	c.ranges = c.ranges[1:]
+	c.it.SetBounds(r.low, r.high)
+	if c.view.overlay != nil {
+		c.own = c.view.overlay.rangeKeys(c.own[:0], c.index, r.low, r.high, c.view.cmd)
+	}
+	if c.reverse {
+		slices.Reverse(c.own)
 		c.valid = c.it.Last()
 	} else {
 		c.valid = c.it.First()
 	}
-	return c, nil
+	return true
 }
 
 // bounds turns a range into the keys low <= key < high.
@@ -130,7 +156,13 @@ func (c *IndexCursor) Next(dst []RowRef) (int, error) {
 		order := 0 // of the store's entry against the overlay's: −1 = the store's comes first
 		switch {
 		case !c.valid && len(c.own) == 0:
-			return n, ioError("read index", c.it.Error())
+			if err := c.it.Error(); err != nil {
+				return 0, ioError("read index", err)
+			}
+			if !c.begin() {
+				return n, nil
+			}
+			continue
 		case !c.valid:
 			order = 1
 		case len(c.own) == 0:

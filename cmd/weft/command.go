@@ -156,14 +156,23 @@ func (sh *shell) describe(pattern string) bool {
 		}
 		for _, index := range d.Indexes {
 			var names []string
-			for _, id := range index.Columns {
-				names = append(names, d.Columns[d.ColumnByID(id)].Name)
+			for i, id := range index.Columns {
+				name := d.Columns[d.ColumnByID(id)].Name
+				if i < len(index.Desc) && index.Desc[i] {
+					name += " DESC"
+				}
+				names = append(names, name)
 			}
-			kind := "UNIQUE CONSTRAINT"
-			if index.Primary {
-				kind = "PRIMARY KEY"
+			kind := " UNIQUE CONSTRAINT,"
+			switch {
+			case index.Primary:
+				kind = " PRIMARY KEY,"
+			case index.Plain && index.Unique:
+				kind = " UNIQUE,"
+			case index.Plain:
+				kind = ""
 			}
-			t.footers = append(t.footers, fmt.Sprintf("    \"%s\" %s, btree (%s)", index.Name, kind, strings.Join(names, ", ")))
+			t.footers = append(t.footers, fmt.Sprintf("    \"%s\"%s btree (%s)", index.Name, kind, strings.Join(names, ", ")))
 		}
 		if len(d.Checks) > 0 {
 			t.footers = append(t.footers, "Check constraints:")

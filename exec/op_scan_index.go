@@ -1,0 +1,115 @@
+package exec
+
+import (
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/storage"
+	"github.com/weftdb/weft/vector"
+)
+
+// indexSource reads the rows that ranges of an index name. It is one morsel: a range that is worth
+// several workers is read faster without the index.
+type indexSource struct {
+	run    *run
+	node   *planner.Scan
+	ranges []storage.IndexRange
+}
+
+type indexScanner struct {
+	source *indexSource
+	w      *Worker
+	reader *refReader
+	refs   []storage.RowRef
+	out    Pusher
+}
+
+// Morsels evaluates the ranges; there may be none.
+func (s *indexSource) Morsels(*Worker) (int, error) {
+	var err error
+	s.ranges, err = s.indexRanges()
+	return min(len(s.ranges), 1), err
+}
+
+// indexRanges evaluates the node's index ranges. Those that compare with NULL are empty.
+func (s *indexSource) indexRanges() ([]storage.IndexRange, error) {
+	ix, env := s.node.Index, s.run.env
+	var one storage.IndexRange
+	for _, e := range ix.Equal {
+		d, err := expr.EvalConst(e, env)
+		if err != nil || d.Null {
+			return nil, err
+		}
+		one.Prefix = append(one.Prefix, d)
+	}
+	bound := func(b *planner.IndexBound) (value *vector.Datum, open, null bool, err error) {
+		if b == nil {
+			return nil, false, false, nil
+		}
+		d, err := expr.EvalConst(b.Value, env)
+		return &d, b.Open, d.Null, err
+	}
+	var lowNull, highNull bool
+	var err error
+	if one.Low, one.LowOpen, lowNull, err = bound(ix.Low); err != nil || lowNull {
+		return nil, err
+	}
+	if one.High, one.HighOpen, highNull, err = bound(ix.High); err != nil || highNull {
+		return nil, err
+	}
+	if ix.In == nil {
+		return []storage.IndexRange{one}, nil
+	}
+	var ranges []storage.IndexRange
+	for _, e := range ix.In {
+		d, err := expr.EvalConst(e, env)
+		if err != nil {
+			return nil, err
+		}
+		if d.Null {
+			continue
+		}
+		prefix := append(one.Prefix[:len(one.Prefix):len(one.Prefix)], d)
+		ranges = append(ranges, storage.IndexRange{Prefix: prefix})
+	}
+	return ranges, nil
+}
+
+func (s *indexSource) Open(w *Worker, out Pusher) (Scanner, error) {
+	reader, err := newRefReader(s.run, s.node, s.run.query.View)
+	return &indexScanner{source: s, w: w, reader: reader, out: out}, err
+}
+
+// firstRefs is how many references are read first: most look-ups find a few rows.
+const firstRefs = 16
+
+func (c *indexScanner) Scan(int) (err error) {
+	s := c.source
+	cursor, err := s.run.query.View.ScanIndex(s.node.Table, s.node.Index.Index, s.ranges...)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if cerr := cursor.Close(); err == nil {
+			err = cerr
+		}
+	}()
+	if c.refs == nil {
+		c.refs = make([]storage.RowRef, firstRefs)
+	}
+	for {
+		n, err := cursor.Next(c.refs)
+		if err != nil || n == 0 {
+			return err
+		}
+		if err := c.w.Check(); err != nil {
+			return err
+		}
+		if err := c.reader.read(c.refs[:n], c.out); err != nil {
+			return err
+		}
+		if n < len(c.refs) {
+			return nil
+		}
+		c.refs = make([]storage.RowRef, min(4*len(c.refs), vector.BatchCap))
+	}
+}

@@ -1,0 +1,151 @@
+package weft_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/weftdb/weft"
+)
+
+// TestIndexScans runs random conditions on a table with indexes and on one without, which get the
+// same random changes, and compares the results: committed, in a transaction with writes of its own,
+// and under an older view.
+func TestIndexScans(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	db, err := weft.Open(context.Background(), "", weft.Options{DataNodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s, old := db.Session(), db.Session()
+	defer s.Close()
+	defer old.Close()
+	// The names of the two tables differ only in the last letter.
+	both := func(statement string) {
+		mustExec(t, s, strings.ReplaceAll(statement, "%t", "ti"))
+		mustExec(t, s, strings.ReplaceAll(statement, "%t", "tp"))
+	}
+	both(`create table %t (id int, a int, b numeric(8,2), c varchar(10), d char(4), e date, f double precision, g numeric)`)
+	row := func(id int) string {
+		value := func(format string, v any) string {
+			if r.IntN(6) == 0 {
+				return "null"
+			}
+			return fmt.Sprintf(format, v)
+		}
+		return fmt.Sprintf("(%d, %s, %s, %s, %s, %s, %s, %s)", id, value("%d", r.IntN(40)-20), value("%.2f", float64(r.IntN(400)-200)/8),
+			value("'%s'", strings.Repeat("ab", r.IntN(3))+fmt.Sprint(r.IntN(9))), value("'%s'", fmt.Sprint(r.IntN(30))), value("date '2020-01-01' + %d", r.IntN(60)),
+			value("%g", float64(r.IntN(60)-30)/4), value("%s", fmt.Sprint(r.IntN(50)-25)+[]string{"", ".50", ".5"}[r.IntN(3)]))
+	}
+	var rows []string
+	for id := range 4000 {
+		rows = append(rows, row(id))
+	}
+	both("insert into %t values " + strings.Join(rows, ", "))
+	for _, columns := range []string{"a, b desc", "b, c", "c desc, d", "d", "e desc, a, id", "f", "g desc"} {
+		mustExec(t, s, "create index on ti ("+columns+")")
+	}
+	mustExec(t, s, "create unique index on ti (id); analyze ti; analyze tp")
+
+	condition := func() string {
+		var conds []string
+		for range 1 + r.IntN(3) {
+			column := []string{"id", "a", "b", "c", "d", "e", "f", "g"}[r.IntN(8)]
+			literal := func() string {
+				switch column {
+				case "id":
+					return fmt.Sprint(r.IntN(4200))
+				case "a":
+					return fmt.Sprint(r.IntN(44) - 22)
+				case "b":
+					return fmt.Sprintf("%.2f", float64(r.IntN(400)-200)/8)
+				case "c":
+					return "'" + strings.Repeat("ab", r.IntN(3)) + fmt.Sprint(r.IntN(9)) + "'"
+				case "d":
+					return "'" + fmt.Sprint(r.IntN(30)) + "'"
+				case "e":
+					return fmt.Sprintf("date '2020-01-%02d'", 1+r.IntN(31))
+				case "f":
+					return fmt.Sprintf("%g::float8", float64(r.IntN(60)-30)/4)
+				}
+				return fmt.Sprint(r.IntN(50)-25) + []string{"", ".50", ".5"}[r.IntN(3)]
+			}
+			switch r.IntN(6) {
+			case 0:
+				conds = append(conds, column+" in ("+literal()+", "+literal()+", "+literal()+")")
+			case 1:
+				conds = append(conds, column+" between "+literal()+" and "+literal())
+			case 2:
+				conds = append(conds, literal()+" "+[]string{"<", "<=", ">", ">="}[r.IntN(4)]+" "+column)
+			default:
+				conds = append(conds, column+" = "+literal())
+			}
+		}
+		return strings.Join(conds, " and ")
+	}
+	indexed := 0
+	compare := func(s *weft.Session, cond string) {
+		t.Helper()
+		query := "select * from %t where " + cond
+		got, err := queryText(s, strings.ReplaceAll(query, "%t", "ti"))
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		want, err := queryText(s, strings.ReplaceAll(query, "%t", "tp"))
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		plan, err := queryText(s, "explain (costs off) "+strings.ReplaceAll(query, "%t", "ti"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(fmt.Sprint(plan), "Index Scan") {
+			indexed++
+		}
+		if diff := firstDifference(sortedLines(want), sortedLines(got)); diff != "" {
+			t.Fatalf("%s: %s\n%v", query, diff, plan)
+		}
+	}
+	next := 4000
+	for round := range 8 {
+		if round%4 == 2 {
+			mustExec(t, old, "begin isolation level repeatable read; select count(*) from ti")
+		}
+		if round%2 == 1 {
+			mustExec(t, s, "begin")
+		}
+		for range 12 {
+			switch r.IntN(4) {
+			case 0:
+				both("insert into %t values " + row(next))
+				next++
+			case 1:
+				both(fmt.Sprintf("delete from %%t where a = %d and id %% 7 = %d", r.IntN(40)-20, r.IntN(7)))
+			case 2:
+				both(fmt.Sprintf("update %%t set a = %d, c = null, g = g + 1 where d = '%d'", r.IntN(40)-20, r.IntN(30)))
+			case 3:
+				both(fmt.Sprintf("update %%t set e = e + 1, b = -b where id between %d and %d", next-60, next-r.IntN(50)))
+			}
+			for range 6 {
+				compare(s, condition())
+			}
+		}
+		if round%4 == 2 {
+			for range 40 {
+				compare(old, condition())
+			}
+			mustExec(t, old, "rollback")
+		}
+		if round%2 == 1 {
+			mustExec(t, s, []string{"commit", "rollback"}[r.IntN(2)])
+		}
+	}
+	if indexed < 200 {
+		t.Errorf("only %d queries used an index", indexed)
+	}
+}

@@ -1,0 +1,101 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+)
+
+// addConstraint adds a constraint and notes what the rows have to be checked for.
+func (a *alter) addConstraint(n *sql.Constraint) error {
+	indexes, checks, notNull := len(a.t.Indexes), len(a.t.Checks), map[catalog.ColumnID]bool{}
+	for i := range a.t.Columns {
+		notNull[a.t.Columns[i].ID] = a.t.Columns[i].NotNull
+	}
+	if err := a.d.addConstraint(a.t, n); err != nil {
+		return err
+	}
+	for _, index := range a.t.Indexes[indexes:] {
+		a.out.Indexes = append(a.out.Indexes, index.ID)
+	}
+	a.out.Checks = append(a.out.Checks, a.t.Checks[checks:]...)
+	for i := range a.t.Columns {
+		if c := &a.t.Columns[i]; c.NotNull && !notNull[c.ID] {
+			a.out.NotNull = append(a.out.NotNull, c.ID)
+		}
+	}
+	return nil
+}
+
+// dropConstraint drops a primary key, UNIQUE or CHECK constraint. A primary key leaves its columns
+// NOT NULL, as PostgreSQL does.
+func (a *alter) dropConstraint(n *sql.DropConstraint) error {
+	before := len(a.t.Indexes) + len(a.t.Checks)
+	a.t.Indexes = slices.DeleteFunc(a.t.Indexes, func(x catalog.Index) bool { return x.Name == n.Name.Name && !x.Plain })
+	a.t.Checks = slices.DeleteFunc(a.t.Checks, func(x catalog.Check) bool { return x.Name == n.Name.Name })
+	if len(a.t.Indexes)+len(a.t.Checks) < before {
+		return nil
+	}
+	if n.IfExists {
+		a.d.Notices = append(a.d.Notices, `constraint "`+n.Name.Name+`" of relation "`+a.t.Name+`" does not exist, skipping`)
+		return nil
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "constraint %q of relation %q does not exist", n.Name.Name, a.t.Name)
+}
+
+func (a *alter) renameConstraint(n *sql.RenameConstraint) error {
+	for i := range a.t.Indexes {
+		if x := &a.t.Indexes[i]; x.Name == n.Name.Name && !x.Plain {
+			if a.d.relationExists(a.t.Schema, n.NewName.Name) {
+				return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", n.NewName.Name)
+			}
+			x.Name = n.NewName.Name
+			return nil
+		}
+	}
+	for i := range a.t.Checks {
+		if x := &a.t.Checks[i]; x.Name == n.Name.Name {
+			if a.t.HasCheck(n.NewName.Name) {
+				return duplicateConstraint(a.t, n.NewName)
+			}
+			x.Name = n.NewName.Name
+			return nil
+		}
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "constraint %q for table %q does not exist", n.Name.Name, a.t.Name)
+}
+
+func duplicateConstraint(t *catalog.Table, name sql.Ident) error {
+	return sqlerr.New(sqlerr.DuplicateObject, "constraint %q for relation %q already exists", name.Name, t.Name)
+}
+
+// mentions reports whether the text of a CHECK constraint uses a column.
+func mentions(text, column string) (bool, error) {
+	e, err := sql.ParseExpr(text)
+	found := false
+	if err == nil {
+		sql.Inspect(e, func(n sql.Node) bool {
+			c, ok := n.(*sql.ColumnRef)
+			found = found || ok && c.Parts[len(c.Parts)-1].Name == column
+			return !found
+		})
+	}
+	return found, err
+}
+
+// renameIn renames a column in the text of a CHECK constraint.
+func renameIn(text, from, to string) (string, error) {
+	e, err := sql.ParseExpr(text)
+	if err != nil {
+		return "", err
+	}
+	sql.Inspect(e, func(n sql.Node) bool {
+		if c, ok := n.(*sql.ColumnRef); ok && c.Parts[len(c.Parts)-1].Name == from {
+			c.Parts[len(c.Parts)-1].Name = to
+		}
+		return true
+	})
+	return sql.Format(e), nil
+}

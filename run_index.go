@@ -1,0 +1,51 @@
+package weft
+
+import (
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+)
+
+// createIndex builds an index from the table's rows. Writers wait until the transaction ends.
+func (d *definition) createIndex(n *sql.CreateIndex) (*Rows, error) {
+	if t := d.ddl.FindTable(n.Table); t != nil {
+		if err := d.lock(t); err != nil {
+			return nil, err
+		}
+		d.ddl.Catalog = d.w.txn.Catalog()
+	}
+	t, index, err := d.ddl.CreateIndex(n)
+	if err != nil || index == nil {
+		return done("CREATE INDEX"), err
+	}
+	if err := d.w.txn.BuildIndex(d.r.ctx, t, index); err != nil {
+		return nil, err
+	}
+	return done("CREATE INDEX"), d.put(d.ddl.WithIndex(t, index))
+}
+
+func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
+	for _, name := range n.Names {
+		t, index := d.ddl.LookupIndex(name)
+		if t == nil && d.ddl.FindTable(name) != nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", name.Name).WithHint("Use DROP TABLE to remove a table.")
+		}
+		if t == nil {
+			if n.IfExists {
+				d.ddl.Notices = append(d.ddl.Notices, `index "`+name.Name+`" does not exist, skipping`)
+				continue
+			}
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "index %q does not exist", name.Name)
+		}
+		if err := d.lock(t); err != nil {
+			return nil, err
+		}
+		without, err := d.ddl.WithoutIndex(t, index)
+		if err != nil {
+			return nil, err
+		}
+		if err := d.put(without); err != nil {
+			return nil, err
+		}
+	}
+	return done("DROP INDEX"), nil
+}
