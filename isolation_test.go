@@ -311,6 +311,47 @@ var rereads = []schedule{
 		2: select id from test where id = 1 for update nowait => 55P03
 		2: rollback
 		1: commit`},
+	{name: "an upsert waits for the insert of its key", readCommitted: `
+		1: insert into test values (3, 30)
+		2: insert into test values (3, 33) on conflict (id) do update set value = test.value + excluded.value returning value => blocks
+		1: commit
+		2: => 63
+		2: commit`, repeatableRead: `
+		2: select * from test order by id => 1,10 2,20
+		1: insert into test values (3, 30)
+		2: insert into test values (3, 33) on conflict (id) do update set value = test.value + excluded.value => blocks
+		1: commit
+		2: => 40001
+		2: rollback`},
+	{name: "an upsert inserts when the other insert goes", readCommitted: `
+		1: insert into test values (3, 30)
+		2: insert into test values (3, 33) on conflict (id) do update set value = test.value + excluded.value returning value => blocks
+		1: rollback
+		2: => 33
+		2: commit`, repeatableRead: "="},
+	{name: "an upsert takes the newest row", readCommitted: `
+		1: update test set value = 11 where id = 1
+		2: insert into test values (1, 5) on conflict (id) do update set value = test.value + excluded.value where test.value > 10 returning value => blocks
+		1: commit
+		2: => 16
+		2: commit`},
+	{name: "an upsert after a delete", readCommitted: `
+		1: delete from test where id = 1
+		2: insert into test values (1, 5) on conflict (id) do update set value = test.value + excluded.value returning value => blocks
+		1: commit
+		2: => 5
+		2: commit`},
+	{name: "do nothing", readCommitted: `
+		1: insert into test values (3, 30)
+		2: insert into test values (3, 33), (4, 44) on conflict do nothing => blocks
+		1: commit
+		2: => 1
+		2: commit`, repeatableRead: `
+		2: select * from test order by id => 1,10 2,20
+		1: insert into test values (3, 30)
+		1: commit
+		2: insert into test values (3, 33), (4, 44) on conflict do nothing => 40001
+		2: rollback`},
 	{name: "deadlock", readCommitted: `
 		1: update test set value = 11 where id = 1
 		2: update test set value = 22 where id = 2

@@ -20,7 +20,8 @@ type writeOp struct {
 	input     planner.Node
 	refs      bool             // the input's last column is the row's reference
 	mode      storage.LockMode // of the rows that refs name
-	repeats   bool             // the input may name a row twice
+	conflict  *planner.OnConflict
+	repeats   bool // the input may name a row twice
 	checks    []planner.TableCheck
 	checked   bool // the input's rows are to be stored
 	rowCols   []*expr.Col
@@ -39,6 +40,7 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 			_, err := w.op.run.query.Txn.Insert(w.w.Ctx, w.op.table, b)
 			return err
 		}
+		op.conflict = n.Conflict
 	case *planner.Update:
 		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
 		op.checks, op.checked, op.refs = n.Checks, true, true
@@ -95,6 +97,7 @@ type writePusher struct {
 	rows    vector.Batch // what is written
 	flat    vector.Vector
 	batch   vector.Batch
+	upsert  *upsert // of ON CONFLICT
 	out     Pusher
 }
 
@@ -106,6 +109,11 @@ func (op *writeOp) Open(w *Worker, out Pusher) (Pusher, error) {
 	var err error
 	if op.checked {
 		if p.checks, err = newRowChecks(op); err != nil {
+			return nil, err
+		}
+	}
+	if op.conflict != nil {
+		if p.upsert, err = newUpsert(p); err != nil {
 			return nil, err
 		}
 	}
@@ -133,12 +141,15 @@ func (p *writePusher) Push(b *vector.Batch) error {
 	return p.change(&p.rows, p.refs)
 }
 
-// change writes rows and passes on what RETURNING computes of them.
+// change checks and writes rows.
 func (p *writePusher) change(rows *vector.Batch, refs []storage.RowRef) error {
 	if p.checks != nil {
 		if err := p.checks.check(rows); err != nil {
 			return err
 		}
+	}
+	if p.upsert != nil {
+		return p.upsert.write(rows)
 	}
 	if err := p.op.write(p, rows, refs); err != nil {
 		var conflict *storage.RowConflict
@@ -150,6 +161,11 @@ func (p *writePusher) change(rows *vector.Batch, refs []storage.RowRef) error {
 		}
 		return p.changeNewest(rows, refs, conflict)
 	}
+	return p.written(rows)
+}
+
+// written counts rows that were stored or deleted and passes on what RETURNING computes of them.
+func (p *writePusher) written(rows *vector.Batch) error {
 	p.op.run.affected.Add(int64(rows.Live()))
 	if p.program == nil {
 		return nil

@@ -25,9 +25,6 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if n.OnConflict != nil {
-		return nil, nil, b.unsupported(n.OnConflict, "ON CONFLICT")
-	}
 	t, err := b.lookupTable(n.Table)
 	if err != nil {
 		return nil, nil, err
@@ -50,6 +47,11 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 	alias := t.Name
 	if n.Alias.Name != "" {
 		alias = n.Alias.Name
+	}
+	if n.OnConflict != nil {
+		if out.Conflict, err = b.onConflict(n.OnConflict, t, alias, b.rowColumns(t)); err != nil {
+			return nil, nil, err
+		}
 	}
 	var names []string
 	out.Returning, names, err = b.returning(n.Returning, t, alias, out.RowCols)

@@ -70,6 +70,9 @@ func (e *explainer) describe(n Node) *detail {
 		}
 	case *Insert:
 		d.name = "Insert on " + n.Table.Name
+		if c := n.Conflict; c != nil {
+			e.describeConflict(c, d)
+		}
 	case *Update:
 		d.name = "Update on " + named(n.Table.Name, n.Alias)
 	case *Delete:
@@ -92,6 +95,22 @@ func (e *explainer) finish(n Node, d *detail) *detail {
 		}
 	}
 	return d
+}
+
+func (e *explainer) describeConflict(c *OnConflict, d *detail) {
+	resolution := "NOTHING"
+	if c.Update {
+		resolution = "UPDATE"
+	}
+	d.facts = append(d.facts, Fact{"Conflict Resolution", resolution})
+	var names []string
+	for _, x := range c.Arbiters {
+		names = append(names, x.Name)
+	}
+	d.facts = append(d.facts, Fact{"Conflict Arbiter Indexes", strings.Join(names, ", ")})
+	if c.Where != nil {
+		d.facts = append(d.facts, Fact{"Conflict Filter", e.print(c.Where)})
+	}
 }
 
 // withFact puts a fact first, unless it is there already: the outermost projection's wins.

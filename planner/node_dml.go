@@ -14,6 +14,19 @@ type Insert struct {
 	RowCols   []*expr.Col
 	Returning []Item
 	Checks    []TableCheck
+	Conflict  *OnConflict // nil: a duplicate key fails the statement
+}
+
+// OnConflict says what becomes of a row whose key in one of the arbiters exists: nothing, or, with
+// Update, the existing row gets the values of Set, one per column of the table, if Where is true.
+// Both are over Existing, the columns of the existing row, and Excluded, those of the row that could
+// not be inserted.
+type OnConflict struct {
+	Arbiters           []*catalog.Index
+	Update             bool
+	Existing, Excluded []*expr.Col
+	Set                []expr.Expr
+	Where              expr.Expr // may be nil
 }
 
 // Update replaces rows: its input yields the new row's columns, exactly the table's, in order, then

@@ -134,9 +134,15 @@ func mapExprs(n Node, change func(expr.Expr) expr.Expr) Node {
 func mapWriteExprs(n Node, m *exprMapper) Node {
 	switch n := n.(type) {
 	case *Insert:
-		if items := m.items(n.Returning); m.changed {
+		items, conflict := m.items(n.Returning), n.Conflict
+		if conflict != nil {
+			c := *conflict
+			c.Set, c.Where = m.list(c.Set), m.one(c.Where)
+			conflict = &c
+		}
+		if m.changed {
 			c := *n
-			c.Returning = items
+			c.Returning, c.Conflict = items, conflict
 			return &c
 		}
 	case *Update:

@@ -159,27 +159,30 @@ func getValue(r pebble.Reader, key []byte) (value []byte, found bool, err error)
 	return value, true, ioError("read rows", closer.Close())
 }
 
-// LookupLatest locks a key of a unique index, whether it exists or not, and returns the row that
-// has it in the latest committed state or in the transaction's own writes: what foreign keys
-// (KeyShare) and ON CONFLICT (Update) need. A key with a NULL is never found.
-func (t *Txn) LookupLatest(ctx context.Context, tbl *catalog.Table, index *catalog.Index, key []vector.Datum, mode LockMode) (RowRef, bool, error) {
-	if err := t.checkActive(); err != nil {
-		return 0, false, err
-	}
-	codec, err := t.e.codec(tbl)
+// EncodeKey returns the stored form of an index key, which is the same for keys that the index takes
+// as equal, and whether there is a NULL in it.
+func (e *Engine) EncodeKey(tbl *catalog.Table, index *catalog.Index, key []vector.Datum) (encoded []byte, hasNull bool, err error) {
+	codec, err := e.codec(tbl)
 	if err != nil {
-		return 0, false, err
+		return nil, false, err
 	}
 	ix, err := codec.indexCodec(index)
 	if err != nil {
+		return nil, false, err
+	}
+	encoded, hasNull = ix.appendDatums(appendIndexPrefix(nil, index.ID), key)
+	return encoded, hasNull, nil
+}
+
+// LookupLatest locks a key of a unique index, given by EncodeKey and without a NULL in it, whether it
+// exists or not, and returns the row that has it in the latest committed state or in the
+// transaction's own writes: what foreign keys (KeyShare) and ON CONFLICT (Update) need.
+func (t *Txn) LookupLatest(ctx context.Context, index *catalog.Index, encoded []byte, mode LockMode) (RowRef, bool, error) {
+	if err := t.checkActive(); err != nil {
 		return 0, false, err
 	}
 	if !index.Unique {
 		return 0, false, sqlerr.New(sqlerr.InternalError, "index is not unique: index=%s", index.Name)
-	}
-	encoded, hasNull := ix.appendDatums(appendIndexPrefix(nil, index.ID), key)
-	if hasNull {
-		return 0, false, nil
 	}
 	if err := t.lockKey(ctx, index.ID, encoded, mode); err != nil {
 		return 0, false, err

@@ -1,0 +1,261 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/storage"
+	"github.com/weftdb/weft/vector"
+)
+
+// upsert inserts rows under ON CONFLICT. Each row's keys are locked and looked up in the latest
+// committed state, so whoever else inserts the same key waits; rows without a conflict are inserted
+// together, and existing rows updated together.
+type upsert struct {
+	w       *writePusher
+	node    *planner.OnConflict
+	set     *expr.Program // over the existing row's columns, then the excluded row's
+	where   expr.Filter
+	changed map[storage.RowRef]struct{} // rows this statement has inserted or updated
+
+	fresh    vector.Sel          // rows of the batch to insert
+	pending  map[string]struct{} // their encoded keys
+	existing []conflicting
+}
+
+// conflicting is a row of the batch and the stored row in its way.
+type conflicting struct {
+	ref storage.RowRef
+	row uint16
+}
+
+var errAffectedTwice = sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO UPDATE command cannot affect row a second time").
+	WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+
+func newUpsert(w *writePusher) (*upsert, error) {
+	u := &upsert{w: w, node: w.op.conflict, changed: map[storage.RowRef]struct{}{}, pending: map[string]struct{}{}}
+	if !u.node.Update {
+		return u, nil
+	}
+	at := layout(slices.Concat(u.node.Existing, u.node.Excluded))
+	var err error
+	if u.set, err = expr.CompileAll(u.node.Set, at, w.op.run.env); err != nil {
+		return nil, err
+	}
+	if u.node.Where != nil {
+		u.where, err = expr.CompileFilter(u.node.Where, at, w.op.run.env)
+	}
+	return u, err
+}
+
+// write inserts or updates the rows of a batch, which have passed the table's checks.
+func (u *upsert) write(b *vector.Batch) error {
+	for k := range b.Live() {
+		i := uint16(k)
+		if b.Sel != nil {
+			i = b.Sel[k]
+		}
+		if err := u.w.w.Check(); err != nil {
+			return err
+		}
+		if err := u.place(b, i); err != nil {
+			return err
+		}
+		if u.w.program != nil && len(u.existing) > 0 { // RETURNING keeps the rows' order
+			if err := u.flush(b); err != nil {
+				return err
+			}
+		}
+	}
+	return u.flush(b)
+}
+
+// place decides what becomes of a row.
+func (u *upsert) place(b *vector.Batch, row uint16) error {
+	op := u.w.op
+	txn := op.run.query.Txn
+	var keys []string
+	for _, index := range u.node.Arbiters {
+		key, hasNull, err := txn.Engine().EncodeKey(op.table, index, u.keyOf(index, b, int(row)))
+		if err != nil {
+			return err
+		}
+		if hasNull {
+			continue
+		}
+		if _, again := u.pending[string(key)]; again {
+			if u.node.Update {
+				return errAffectedTwice
+			}
+			return nil
+		}
+		keys = append(keys, string(key))
+		ref, found, err := txn.LookupLatest(u.w.w.Ctx, index, key, storage.Update)
+		if err != nil {
+			return err
+		}
+		if found {
+			return u.conflict(b, row, ref)
+		}
+	}
+	u.fresh = append(u.fresh, row)
+	for _, key := range keys {
+		u.pending[key] = struct{}{}
+	}
+	return nil
+}
+
+// conflict treats a row whose key exists.
+func (u *upsert) conflict(b *vector.Batch, row uint16, ref storage.RowRef) error {
+	if !u.node.Update {
+		if u.w.op.run.query.Txn.RereadsRows() {
+			return nil
+		}
+		return u.lock([]storage.RowRef{ref}, storage.KeyShare) // the row must be one that the transaction sees
+	}
+	if slices.ContainsFunc(u.existing, func(c conflicting) bool { return c.ref == ref }) {
+		if err := u.flush(b); err != nil { // the first one's WHERE may leave the row alone
+			return err
+		}
+	}
+	if _, again := u.changed[ref]; again {
+		return errAffectedTwice
+	}
+	u.existing = append(u.existing, conflicting{ref, row})
+	return nil
+}
+
+func (u *upsert) keyOf(index *catalog.Index, b *vector.Batch, row int) []vector.Datum {
+	key := make([]vector.Datum, len(index.Columns))
+	for i, id := range index.Columns {
+		key[i] = vector.DatumAt(b.Vecs[u.w.op.table.ColumnByID(id)], row)
+	}
+	return key
+}
+
+// lock locks stored rows. At REPEATABLE READ they must be as the transaction sees them.
+func (u *upsert) lock(refs []storage.RowRef, mode storage.LockMode) error {
+	txn := u.w.op.run.query.Txn
+	changed, _, err := txn.LockRows(u.w.w.Ctx, u.w.op.table, refs, mode, storage.Wait)
+	if err == nil && len(changed) > 0 && !txn.RereadsRows() {
+		return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
+	}
+	return err
+}
+
+// flush inserts and updates the rows placed so far.
+func (u *upsert) flush(b *vector.Batch) error {
+	if err := u.insert(b); err != nil || len(u.existing) == 0 {
+		return err
+	}
+	slices.SortFunc(u.existing, func(a, b conflicting) int {
+		if a.ref < b.ref {
+			return -1
+		}
+		return 1
+	})
+	refs := make([]storage.RowRef, len(u.existing))
+	for i, c := range u.existing {
+		refs[i] = c.ref
+	}
+	if err := u.lock(refs, storage.NoKeyUpdate); err != nil {
+		return err
+	}
+	view := u.w.op.run.query.Txn.LatestView()
+	defer view.Release()
+	for from := 0; from < len(refs); {
+		to := from
+		for to < len(refs) && refs[to].Store() == refs[from].Store() {
+			to++
+		}
+		if err := u.update(b, view, u.existing[from:to], refs[from:to]); err != nil {
+			return err
+		}
+		from = to
+	}
+	u.existing = u.existing[:0]
+	return nil
+}
+
+func (u *upsert) insert(b *vector.Batch) error {
+	if len(u.fresh) == 0 {
+		return nil
+	}
+	rows := vector.Batch{N: b.N, Sel: u.fresh, Vecs: b.Vecs}
+	refs, err := u.w.op.run.query.Txn.Insert(u.w.w.Ctx, u.w.op.table, &rows)
+	if err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		u.changed[ref] = struct{}{}
+	}
+	err = u.w.written(&rows)
+	u.fresh = u.fresh[:0]
+	clear(u.pending)
+	return err
+}
+
+// update updates existing rows of one store, in order of their references.
+func (u *upsert) update(b *vector.Batch, view *storage.View, list []conflicting, refs []storage.RowRef) error {
+	table := u.w.op.table
+	both, err := u.pairs(b, view, list)
+	if err != nil {
+		return err
+	}
+	if u.where != nil {
+		if both.Sel, err = u.where.Select(both, nil, make(vector.Sel, 0, both.N)); err != nil || len(both.Sel) == 0 {
+			return err
+		}
+		chosen := make([]storage.RowRef, len(both.Sel))
+		for i, row := range both.Sel {
+			chosen[i] = refs[row]
+		}
+		refs = chosen
+	}
+	vecs, err := u.set.Eval(both, both.Sel)
+	if err != nil {
+		return err
+	}
+	rows := vector.Batch{N: both.N, Sel: both.Sel, Vecs: vecs}
+	if err := u.w.checks.check(&rows); err != nil {
+		return err
+	}
+	after, err := u.w.op.run.query.Txn.Update(u.w.w.Ctx, table, refs, &rows)
+	if err != nil {
+		return err
+	}
+	for _, ref := range append(after, refs...) {
+		u.changed[ref] = struct{}{}
+	}
+	return u.w.written(&rows)
+}
+
+// pairs reads existing rows and puts the columns of the rows that they are in the way of behind
+// theirs.
+func (u *upsert) pairs(b *vector.Batch, view *storage.View, list []conflicting) (*vector.Batch, error) {
+	table := u.w.op.table
+	ids, rows, cols := make([]uint64, len(list)), make([]uint32, len(list)), make([]int, len(table.Columns))
+	for i, c := range list {
+		ids[i], rows[i] = c.ref.Row(), uint32(c.row)
+	}
+	for i := range cols {
+		cols[i] = i
+	}
+	both := &vector.Batch{}
+	missing, err := view.Fetch(table, list[0].ref.Store(), ids, cols, both)
+	if err != nil {
+		return nil, err
+	}
+	if missing != nil {
+		return nil, sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent delete")
+	}
+	for i := range table.Columns {
+		excluded := &vector.Vector{}
+		vector.Gather(excluded, b.Vecs[i], rows)
+		both.Vecs = append(both.Vecs, excluded)
+	}
+	return both, nil
+}
