@@ -115,6 +115,9 @@ func TestFailure(t *testing.T) {
 		if !errors.As(err, &e) || e.Code != sqlerr.InternalError || !strings.Contains(e.Message, "on purpose") || !strings.Contains(e.Detail, "select 1") {
 			t.Error(err)
 		}
+		if strings.Contains(e.Message+e.Detail+e.Hint, "goroutine") || !strings.Contains(e.Stack(), "goroutine") {
+			t.Errorf("the stack is not where it belongs: %+v", err)
+		}
 	}
 }
 

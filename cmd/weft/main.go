@@ -92,11 +92,14 @@ func report(errs io.Writer, err error) int {
 	fmt.Fprintln(errs, "weft:", err)
 	var wrong *commandLineError
 	var known *weft.Error
-	hint := ""
+	detail, hint := "", ""
 	if errors.As(err, &wrong) {
 		hint = wrong.hint
 	} else if errors.As(err, &known) {
-		hint = known.Hint
+		detail, hint = known.Detail, known.Hint
+	}
+	if detail != "" {
+		fmt.Fprintln(errs, "detail:", detail)
 	}
 	if hint != "" {
 		fmt.Fprintln(errs, "hint:", hint)

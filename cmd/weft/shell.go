@@ -98,6 +98,8 @@ type shell struct {
 	quit      bool
 	null      string
 	buffer    string // input of a statement that is not complete
+	lastError error  // for \errverbose
+	lastText  string // the statement that failed with it
 }
 
 func newShell(db *weft.DB, out, errs io.Writer) *shell {
@@ -185,7 +187,8 @@ func (sh *shell) statement(ctx context.Context, text string) bool {
 	started := time.Now()
 	err := sh.show(ctx, text)
 	if err != nil {
-		sh.printError(err, text)
+		sh.lastError, sh.lastText = err, text
+		sh.printError(err, text, false)
 	}
 	if sh.timing {
 		fmt.Fprintf(sh.out, "Time: %.3f ms\n", float64(time.Since(started).Microseconds())/1000)
@@ -229,14 +232,19 @@ func isWriteTag(tag string) bool {
 	return strings.HasPrefix(tag, "INSERT") || strings.HasPrefix(tag, "UPDATE") || strings.HasPrefix(tag, "DELETE")
 }
 
-// printError prints an error the way psql does, with the line and a caret at the position.
-func (sh *shell) printError(err error, text string) {
+// printError prints an error the way psql does, with the line and a caret at the position; verbose
+// with its code and, after a bug, the stack.
+func (sh *shell) printError(err error, text string, verbose bool) {
 	var e *weft.Error
 	if !errors.As(err, &e) {
 		fmt.Fprintf(sh.errs, "ERROR:  %v\n", err)
 		return
 	}
-	fmt.Fprintf(sh.errs, "ERROR:  %s\n", e.Message)
+	code := ""
+	if verbose {
+		code = string(e.Code) + ": "
+	}
+	fmt.Fprintf(sh.errs, "ERROR:  %s%s\n", code, e.Message)
 	if e.Position > 0 && e.Position <= len(text)+1 {
 		before := text[:e.Position-1]
 		number := strings.Count(before, "\n") + 1
@@ -253,5 +261,8 @@ func (sh *shell) printError(err error, text string) {
 	}
 	if e.Hint != "" {
 		fmt.Fprintf(sh.errs, "HINT:  %s\n", e.Hint)
+	}
+	if verbose && e.Stack() != "" {
+		fmt.Fprintf(sh.errs, "STACK:  %s\n", e.Stack())
 	}
 }
