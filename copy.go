@@ -2,7 +2,6 @@ package weft
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -153,15 +152,16 @@ type copyLoad struct {
 	// ctx ends with the statement, or with cancel at the first error: the loader stores batches in
 	// the order of their numbers, and a worker that waits for its turn must not wait for one that
 	// has failed.
-	ctx      context.Context
-	cancel   context.CancelFunc
-	table    *catalog.Table
-	targets  []int // table position of each file column
-	loader   bulkLoader
-	env      *expr.Env
-	in       planner.Input
-	threads  int
-	wasEmpty bool
+	ctx       context.Context
+	cancel    context.CancelFunc
+	statement string
+	table     *catalog.Table
+	targets   []int // table position of each file column
+	loader    bulkLoader
+	env       *expr.Env
+	in        planner.Input
+	threads   int
+	wasEmpty  bool
 
 	mu         sync.Mutex // guards collectors
 	collectors []*catalog.Collector
@@ -175,7 +175,7 @@ type bulkLoader interface {
 }
 
 func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []sql.Ident, in planner.Input, w *work) (*copyLoad, error) {
-	l := &copyLoad{table: t, in: in, threads: r.s.threads(), wasEmpty: r.s.db.engine.RowCount(t) == 0}
+	l := &copyLoad{statement: r.text, table: t, in: in, threads: r.s.threads(), wasEmpty: r.s.db.engine.RowCount(t) == 0}
 	zone, err := expr.LoadZone(r.s.setting(setTimeZone))
 	if err != nil {
 		return nil, err
@@ -309,7 +309,7 @@ func (l *copyLoad) inParallel(run func(w *copyWorker, stop <-chan struct{}) erro
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if err := guarded(func() error { return run(w, stop) }); err != nil {
+			if err := l.guarded(func() error { return run(w, stop) }); err != nil {
 				fail(err)
 			}
 		}()
@@ -319,10 +319,10 @@ func (l *copyLoad) inParallel(run func(w *copyWorker, stop <-chan struct{}) erro
 }
 
 // guarded turns a panic of a worker into an error.
-func guarded(run func() error) (err error) {
+func (l *copyLoad) guarded(run func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = sqlerr.New(sqlerr.InternalError, "internal error while loading: %s", fmt.Sprint(p))
+			err = sqlerr.Panicked(p, l.statement)
 		}
 	}()
 	return run()

@@ -448,3 +448,29 @@ func TestCopyBadRecord(t *testing.T) {
 		}
 	}
 }
+
+// TestSettingWords sets values without quotes: PostgreSQL's grammar takes words that are not
+// reserved, and ON, TRUE and FALSE; COLUMN is a value of htap_router_mode.
+func TestSettingWords(t *testing.T) {
+	s := memorySession(t)
+	for _, c := range []struct{ statement, setting, want string }{
+		{"set htap_router_mode=column", "htap_router_mode", "column"},
+		{"set htap_router_mode to row", "htap_router_mode", "row"},
+		{"set htap_router_mode = auto", "htap_router_mode", "auto"},
+		{"set session htap_router_mode = COLUMN", "htap_router_mode", "column"},
+		{"set htap_router_mode to default", "htap_router_mode", "auto"},
+		{"set enable_imcvscan = off", "enable_imcvscan", "off"},
+		{"set enable_imcvscan = on", "enable_imcvscan", "on"},
+		{"set enable_imcvscan to false", "enable_imcvscan", "off"},
+		{"set application_name = left", "application_name", "left"},
+	} {
+		mustExec(t, s, c.statement)
+		if got := oneRow(t, s, "show "+c.setting); got != c.want {
+			t.Errorf("%s: %s is %s, want %s", c.statement, c.setting, got, c.want)
+		}
+	}
+	var e *weft.Error
+	if _, err := s.Exec(context.Background(), "set application_name = table"); !errors.As(err, &e) || e.Code != "42601" || !strings.Contains(e.Hint, "single quotes") {
+		t.Errorf("a reserved word: %v", err)
+	}
+}

@@ -2,9 +2,7 @@ package weft
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -86,7 +84,7 @@ func (s *Session) BulkLoad(ctx context.Context, table string, workers int, fill 
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = sqlerr.New(sqlerr.InternalError, "internal error: %v", p).WithDetail("Bulk load of %s\n%s", table, debug.Stack())
+			err = sqlerr.Panicked(p, bulkLoadText(table))
 		}
 		if err != nil {
 			s.fail()
@@ -95,7 +93,7 @@ func (s *Session) BulkLoad(ctx context.Context, table string, workers int, fill 
 	}()
 	ctx, release := s.db.users.join(ctx)
 	defer release()
-	r := &running{s: s, ctx: ctx, text: "BULK LOAD " + table, now: time.Now().UnixMicro()}
+	r := &running{s: s, ctx: ctx, text: bulkLoadText(table), now: time.Now().UnixMicro()}
 	if s.txn == nil || s.txStart == 0 {
 		s.txStart = r.now
 	}
@@ -103,6 +101,9 @@ func (s *Session) BulkLoad(ctx context.Context, table string, workers int, fill 
 	rows, err = r.bulkLoad(w, table, workers, fill)
 	return rows, w.end(ctx, err)
 }
+
+// bulkLoadText stands for a statement's text in messages.
+func bulkLoadText(table string) string { return "BULK LOAD " + table }
 
 func (r *running) bulkLoad(w *work, table string, workers int, fill func(uint64, *LoadBatch) (int, error)) (int64, error) {
 	in := r.s.input(w.txn.Catalog())
@@ -158,7 +159,7 @@ func (w *copyWorker) fill(seq uint64, b *LoadBatch, fill func(uint64, *LoadBatch
 	piece, number := 0, seq*uint64(loadPieces())
 	defer func() {
 		if p := recover(); p != nil {
-			err = sqlerr.New(sqlerr.InternalError, "internal error while loading: %s", fmt.Sprint(p))
+			err = sqlerr.Panicked(p, w.l.statement)
 		}
 		for ; piece < loadPieces(); piece++ {
 			if e := w.l.loader.Append(number+uint64(piece), w.noRows()); err == nil {

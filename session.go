@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -161,8 +160,7 @@ func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, arg
 	ctx, release := s.db.users.join(ctx)
 	defer func() {
 		if p := recover(); p != nil {
-			err = sqlerr.New(sqlerr.InternalError, "internal error: %v", p).
-				WithDetail("Statement: %s\n%s", statementText(stmt, query), debug.Stack())
+			err = sqlerr.Panicked(p, statementText(stmt, query))
 		}
 		if err != nil {
 			s.fail()

@@ -3,7 +3,11 @@ package weft
 import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
 )
+
+// Exists reports whether dir holds a database, which Open would otherwise create.
+func Exists(dir string) bool { return storage.Exists(dir) }
 
 // NextStatement finds the end of the first statement in text: the offset behind its semicolon.
 // complete is false when the text ends inside a statement, string or comment.

@@ -1,7 +1,7 @@
 package exec
 
 import (
-	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,27 +12,23 @@ import (
 
 // planStats collects what EXPLAIN ANALYZE shows. Without ANALYZE nothing of this file runs.
 type planStats struct {
-	start time.Time
 	mu    sync.Mutex // guards nodes
 	nodes map[planner.Node]*nodeStats
 }
 
 // nodeStats counts one plan node. Workers add to it concurrently.
 type nodeStats struct {
-	node  planner.Node
 	rows  atomic.Int64
 	loops atomic.Int64
-	// own is the time spent in the node itself; early is what of it passed before its first row.
+	// own is the wall-clock time spent in the node itself; early is what of it passed before its
+	// first row.
 	own, early atomic.Int64
-	blocking   bool // yields nothing before it has read its inputs
-	mu         sync.Mutex
+	mu         sync.Mutex // guards facts and sums
 	facts      []planner.Fact
-	sums       map[string]int64
+	sums       map[string]int64 // facts that are sums over all workers and loops
 }
 
-func newPlanStats(start time.Time) *planStats {
-	return &planStats{start: start, nodes: map[planner.Node]*nodeStats{}}
-}
+func newPlanStats() *planStats { return &planStats{nodes: map[planner.Node]*nodeStats{}} }
 
 // of returns a node's counters; nil when nothing is counted.
 func (s *planStats) of(n planner.Node) *nodeStats {
@@ -43,31 +39,41 @@ func (s *planStats) of(n planner.Node) *nodeStats {
 	defer s.mu.Unlock()
 	stats := s.nodes[n]
 	if stats == nil {
-		stats = &nodeStats{node: n}
-		switch n.(type) {
-		case *planner.Sort, *planner.Aggregate:
-			stats.blocking = true
-		}
+		stats = &nodeStats{}
 		s.nodes[n] = stats
 	}
 	return stats
 }
 
+// rebuilt makes a node that runs in place of one of the plan count for that one.
+func (s *planStats) rebuilt(n, original planner.Node) {
+	if s == nil {
+		return
+	}
+	stats := s.of(original)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.nodes[n] = stats
+}
+
 // fact sets a line under the node.
-func (s *nodeStats) fact(key, format string, args ...any) {
+func (s *nodeStats) fact(f planner.Fact) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	value := fmt.Sprintf(format, args...)
+	s.set(f)
+}
+
+func (s *nodeStats) set(f planner.Fact) {
 	for i := range s.facts {
-		if s.facts[i].Key == key {
-			s.facts[i].Value = value
+		if s.facts[i].Key == f.Key {
+			s.facts[i] = f
 			return
 		}
 	}
-	s.facts = append(s.facts, planner.Fact{Key: key, Value: value})
+	s.facts = append(s.facts, f)
 }
 
 // count adds to a line that shows a sum over all workers.
@@ -76,55 +82,116 @@ func (s *nodeStats) count(key string, n int64) {
 		return
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.sums == nil {
 		s.sums = map[string]int64{}
 	}
 	s.sums[key] += n
-	total := s.sums[key]
-	s.mu.Unlock()
-	s.fact(key, "%d", total)
+	s.set(planner.Fact{Key: key, Value: s.sums[key]})
 }
 
-// actual is what EXPLAIN shows of a node: times include the inputs', as in PostgreSQL.
+// perLoop returns the lines as EXPLAIN shows them: sums, like rows, as the average of a loop.
+func (s *nodeStats) perLoop(loops int64) []planner.Fact {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := append([]planner.Fact(nil), s.facts...)
+	for i := range out {
+		if sum, ok := s.sums[out[i].Key]; ok {
+			out[i].Value = int64(math.RoundToEven(float64(sum) / float64(loops)))
+		}
+	}
+	return out
+}
+
+// actual is what EXPLAIN shows of a node: times include the inputs', as in PostgreSQL. Each moment
+// of the statement belongs to one node, so no node's time is longer than the statement's.
 func (s *planStats) actual(n planner.Node) *planner.Actual {
 	s.mu.Lock()
 	stats := s.nodes[n]
 	s.mu.Unlock()
 	if stats == nil || stats.loops.Load() == 0 {
-		return nil
+		return &planner.Actual{}
 	}
-	a := &planner.Actual{Rows: stats.rows.Load(), Loops: stats.loops.Load(), Facts: stats.facts}
-	a.TotalNanos, a.StartupNanos = stats.own.Load(), 0
-	for _, kid := range n.Kids() {
-		if k := s.actual(kid); k != nil {
-			a.TotalNanos += k.TotalNanos
-			if stats.blocking {
-				a.StartupNanos += k.TotalNanos
-			} else {
-				a.StartupNanos += k.StartupNanos
-			}
-		}
+	a := &planner.Actual{Rows: stats.rows.Load(), Loops: stats.loops.Load(), TotalNanos: stats.own.Load(), StartupNanos: stats.early.Load()}
+	a.Facts = stats.perLoop(a.Loops)
+	for i, kid := range n.Kids() {
+		k := s.actual(kid)
+		a.TotalNanos += k.TotalNanos
+		a.StartupNanos += beforeFirstRow(n, i, k)
 	}
-	if stats.blocking {
-		a.StartupNanos += stats.early.Load()
+	if a.Rows == 0 {
+		a.StartupNanos = a.TotalNanos
 	}
 	return a
+}
+
+// beforeFirstRow is what of an input's time passes before the node has its first row.
+func beforeFirstRow(n planner.Node, input int, k *planner.Actual) int64 {
+	switch n := n.(type) {
+	case *planner.Sort, *planner.Aggregate:
+		return k.TotalNanos
+	case *planner.Join:
+		if input == 1 || n.Kind == planner.RightSemiJoin || n.Kind == planner.RightAntiJoin {
+			return k.TotalNanos
+		}
+	case *planner.Apply:
+		if input == 1 { // one of its runs
+			return k.StartupNanos / max(k.Loops, 1)
+		}
+	case *planner.Append:
+		if input > 0 {
+			return 0
+		}
+	}
+	return k.StartupNanos
+}
+
+// lap is the time that one worker has spent in a node.
+type lap struct {
+	stats *nodeStats // nil = what is not the plan's, such as waiting for the reader of the result
+	nanos int64
+	early int64 // what of it passed before the node's first row
 }
 
 // clock attributes a worker's time to the node at work: pushing on enters the consumer's node,
 // returning leaves it.
 type clock struct {
 	on    bool
-	stack []*nodeStats
+	laps  []*lap
+	stack []*lap
 	since time.Time
 }
 
-func (c *clock) enter(s *nodeStats) {
+// lap returns where the time in a node adds up; nil when nothing is counted.
+func (c *clock) lap(s *nodeStats) *lap {
+	if !c.on {
+		return nil
+	}
+	for _, l := range c.laps {
+		if l.stats == s {
+			return l
+		}
+	}
+	l := &lap{stats: s}
+	c.laps = append(c.laps, l)
+	return l
+}
+
+// inside is the lap for time that a run inside the node at work has spent in s: what is not that
+// run's plan's is the node's.
+func (c *clock) inside(s *nodeStats) *lap {
+	if s == nil && len(c.stack) > 0 {
+		return c.stack[len(c.stack)-1]
+	}
+	return c.lap(s)
+}
+
+func (c *clock) enter(l *lap) {
 	if !c.on {
 		return
 	}
 	c.settle()
-	c.stack = append(c.stack, s)
+	c.stack = append(c.stack, l)
 }
 
 func (c *clock) leave() {
@@ -139,28 +206,79 @@ func (c *clock) leave() {
 func (c *clock) settle() {
 	now := time.Now()
 	if len(c.stack) > 0 {
-		if top := c.stack[len(c.stack)-1]; top != nil {
-			spent := now.Sub(c.since).Nanoseconds()
-			top.own.Add(spent)
-			if top.rows.Load() == 0 {
-				top.early.Add(spent)
+		c.stack[len(c.stack)-1].add(now.Sub(c.since).Nanoseconds())
+	}
+	c.since = now
+}
+
+func (l *lap) add(nanos int64) {
+	l.nanos += nanos
+	if l.stats != nil && l.stats.rows.Load() == 0 {
+		l.early += nanos
+	}
+}
+
+// stretch is a part of a run whose wall-clock time is divided among plan nodes: a pipeline's
+// scanning, or the end of a sink. A run's stretches follow each other.
+type stretch struct {
+	run   *run
+	began time.Time
+}
+
+func (r *run) beginStretch() stretch {
+	if r.stats == nil {
+		return stretch{}
+	}
+	if r.clock != nil {
+		r.clock.settle()
+	}
+	return stretch{r, time.Now()}
+}
+
+// end divides the stretch among the nodes in proportion to the time that its workers spent in
+// them. What runs inside an operator's worker is a part of that worker's time.
+func (s stretch) end(workers ...*Worker) {
+	if s.run == nil {
+		return
+	}
+	now := time.Now()
+	spent := int64(0)
+	for _, w := range workers {
+		for _, l := range w.clock.laps {
+			spent += l.nanos
+		}
+	}
+	share := float64(now.Sub(s.began)) / float64(max(spent, 1))
+	for _, w := range workers {
+		for _, l := range w.clock.laps {
+			nanos, early := int64(float64(l.nanos)*share), int64(float64(l.early)*share)
+			if s.run.clock != nil {
+				outer := s.run.clock.inside(l.stats)
+				outer.nanos += nanos
+				outer.early += early
+			} else if l.stats != nil {
+				l.stats.own.Add(nanos)
+				l.stats.early.Add(early)
 			}
 		}
 	}
-	c.since = now
+	if s.run.clock != nil {
+		s.run.clock.since = now
+	}
 }
 
 // counter is an operator behind a node that counts its rows and switches the clock to the consumer.
 type counter struct{ from, to *nodeStats }
 
 type countPusher struct {
-	counter
-	w   *Worker
-	out Pusher
+	from *nodeStats
+	to   *lap
+	w    *Worker
+	out  Pusher
 }
 
 func (c *counter) Open(w *Worker, out Pusher) (Pusher, error) {
-	return &countPusher{counter: *c, w: w, out: out}, nil
+	return &countPusher{from: c.from, to: w.clock.lap(c.to), w: w, out: out}, nil
 }
 
 func (p *countPusher) Push(b *vector.Batch) error {
@@ -186,23 +304,23 @@ type timedSource struct {
 
 type timedScanner struct {
 	Scanner
-	w     *Worker
-	stats *nodeStats
+	w    *Worker
+	node *lap
 }
 
 func (s *timedSource) Morsels(w *Worker) (int, error) {
-	w.clock.enter(s.stats)
+	w.clock.enter(w.clock.lap(s.stats))
 	defer w.clock.leave()
 	return s.Source.Morsels(w)
 }
 
 func (s *timedSource) Open(w *Worker, out Pusher) (Scanner, error) {
 	scanner, err := s.Source.Open(w, out)
-	return &timedScanner{scanner, w, s.stats}, err
+	return &timedScanner{scanner, w, w.clock.lap(s.stats)}, err
 }
 
 func (s *timedScanner) Scan(morsel int) error {
-	s.w.clock.enter(s.stats)
+	s.w.clock.enter(s.node)
 	err := s.Scanner.Scan(morsel)
 	s.w.clock.leave()
 	return err

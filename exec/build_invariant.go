@@ -7,12 +7,12 @@ import (
 
 // keepInvariant returns the inner plan of an Apply with the parts that do not depend on its
 // parameters replaced by scans of rows that are computed once, however often the plan runs.
-func keepInvariant(n planner.Node, params []planner.ApplyParam) planner.Node {
+func keepInvariant(n planner.Node, params []planner.ApplyParam, stats *planStats) planner.Node {
 	varying := map[int]bool{}
 	for _, p := range params {
 		varying[p.Index] = true
 	}
-	k := &invariantParts{varying: varying, fixed: map[planner.Node]bool{}}
+	k := &invariantParts{varying: varying, fixed: map[planner.Node]bool{}, stats: stats}
 	k.addNested(n)
 	k.classify(n)
 	return k.replace(n)
@@ -25,6 +25,7 @@ const keptRows = 1 << 20
 type invariantParts struct {
 	varying map[int]bool
 	fixed   map[planner.Node]bool
+	stats   *planStats
 }
 
 // addNested makes the parameters of Applies inside the plan vary, too: a part that depends on them
@@ -86,10 +87,12 @@ func (k *invariantParts) replace(n planner.Node) planner.Node {
 			changed[i] = next
 		}
 	}
-	if changed != nil {
-		return n.With(changed)
+	if changed == nil {
+		return n
 	}
-	return n
+	rebuilt := n.With(changed)
+	k.stats.rebuilt(rebuilt, n)
+	return rebuilt
 }
 
 // worthKeeping reports whether reading kept rows is cheaper than computing them.

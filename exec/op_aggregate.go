@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"fmt"
 	"math/bits"
 	"sync"
 
@@ -198,11 +199,21 @@ func (s *aggregateSink) Finish(w *Worker) error {
 	})
 	s.result, s.states = first.parts, nil
 	if err == nil && len(s.keys) > 0 {
-		groups := 0
-		for _, p := range s.result {
-			groups += p.count
-		}
-		s.stats.fact("Groups", "%d (%s, parts %d)", groups, s.result[0].groups.Form(), s.parts)
+		s.describe()
 	}
 	return err
+}
+
+// describe says in EXPLAIN ANALYZE how the groups were found.
+func (s *aggregateSink) describe() {
+	if s.stats == nil {
+		return
+	}
+	groups := 0
+	for _, p := range s.result {
+		groups += p.count
+	}
+	form := s.result[0].groups.Form()
+	s.stats.fact(planner.Fact{Key: "Groups", Text: fmt.Sprintf("%d (%s, parts %d)", groups, form, s.parts),
+		Value: []planner.Fact{{Key: "Groups", Value: int64(groups)}, {Key: "Group Table", Value: form}, {Key: "Parts", Value: int64(s.parts)}}})
 }

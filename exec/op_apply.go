@@ -24,7 +24,7 @@ func (b *builder) apply(n *planner.Apply) ([]*stream, error) {
 		return nil, err
 	}
 	like := &planner.Join{Kind: n.Kind, Left: n.Outer, Right: n.Inner, Residual: n.On, Mark: n.Mark}
-	op := &applyOp{joinPlan: newJoinPlan(b.run, like), node: n, inner: keepInvariant(n.Inner, n.Params)}
+	op := &applyOp{joinPlan: newJoinPlan(b.run, like), node: n, inner: keepInvariant(n.Inner, n.Params, b.run.stats)}
 	at := layout(n.Outer.Cols())
 	for _, p := range n.Params {
 		op.params = append(op.params, at(p.Col.ID))
@@ -84,6 +84,9 @@ func (op *applyOp) Open(w *Worker, out Pusher) (Pusher, error) {
 	inner := *op.joinPlan.run
 	inner.env = copyEnv(inner.env, 0)
 	inner.threads, inner.outer = 1, op.joinPlan.run
+	if w.clock.on {
+		inner.clock = &w.clock
+	}
 	p.run = &inner
 	plan := *op.joinPlan
 	plan.run = p.run // conditions may use the parameters

@@ -1,10 +1,12 @@
 package exec
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/join"
+	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -127,9 +129,19 @@ func (h *hashBuild) Finish(w *Worker) error {
 	err := h.table.Finish(join.Finisher{Check: w.Check, Parts: w.run.threads, Run: w.run.parallel})
 	h.built = err == nil
 	if err == nil {
-		h.plan.stats.fact("Hash Table", "%s, rows %d, %d kB", h.table.Form(), h.table.Rows(), (h.table.Bytes()+1023)/1024)
+		h.describe()
 	}
 	return err
+}
+
+// describe says in EXPLAIN ANALYZE what the table became.
+func (h *hashBuild) describe() {
+	if h.plan.stats == nil {
+		return
+	}
+	form, rows, kilobytes := h.table.Form(), int64(h.table.Rows()), (h.table.Bytes()+1023)/1024
+	h.plan.stats.fact(planner.Fact{Key: "Hash Table", Text: fmt.Sprintf("%s, rows %d, %d kB", form, rows, kilobytes),
+		Value: []planner.Fact{{Key: "Hash Table", Value: form}, {Key: "Hash Table Rows", Value: rows}, {Key: "Peak Memory Usage", Value: kilobytes}}})
 }
 
 // filter returns the filter of a key, made when first asked for.

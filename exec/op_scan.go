@@ -59,7 +59,7 @@ func (s *scanSource) Morsels(*Worker) (int, error) {
 			s.groups = append(s.groups, groupID{store, g})
 		}
 	}
-	s.stats.fact("Row Groups", "%d", len(s.groups))
+	s.stats.fact(planner.Fact{Key: "Row Groups", Value: int64(len(s.groups))})
 	return len(s.groups), nil
 }
 

@@ -118,7 +118,8 @@ func (r *run) run(p *Pipeline) error {
 	}
 	return r.guard(func() error {
 		w := r.newWorker(0, &p.halted)
-		w.clock.enter(p.Sink.owner)
+		defer r.beginStretch().end(w)
+		w.clock.enter(w.clock.lap(p.Sink.owner))
 		err := p.Sink.Finish(w)
 		w.clock.leave()
 		return w.close(err)
@@ -139,30 +140,31 @@ func (p *Pipeline) finished() bool {
 
 // scan runs p's source to its end on the workers that its morsels can keep busy.
 func (r *run) scan(p *Pipeline) error {
-	first := r.newWorker(0, &p.halted)
+	took := r.beginStretch()
+	workers := []*Worker{r.newWorker(0, &p.halted)}
 	var morsels int
 	err := r.guard(func() (err error) {
-		morsels, err = p.Source.Morsels(first)
+		morsels, err = p.Source.Morsels(workers[0])
 		return err
 	})
-	workers := min(r.threads, morsels)
-	if p.Serial {
-		workers = min(workers, 1)
+	if err != nil || morsels == 0 {
+		took.end(workers...)
+		return workers[0].close(err)
 	}
-	if err != nil || workers == 0 {
-		return first.close(err)
+	for id := 1; id < min(r.threads, morsels) && !p.Serial; id++ {
+		workers = append(workers, r.newWorker(id, &p.halted))
 	}
-	failed := make(chan error, workers)
-	for id := 1; id < workers; id++ {
-		w := r.newWorker(id, &p.halted)
+	failed := make(chan error, len(workers))
+	for _, w := range workers[1:] {
 		go func() { failed <- r.work(p, w, morsels) }()
 	}
-	err = r.work(p, first, morsels)
-	for id := 1; id < workers; id++ {
+	err = r.work(p, workers[0], morsels)
+	for range workers[1:] {
 		if other := <-failed; worse(other, err) {
 			err = other
 		}
 	}
+	took.end(workers...)
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/imcv"
@@ -62,6 +61,7 @@ type run struct {
 	account   *account
 	cancelled *atomic.Bool
 	stats     *planStats            // nil without Analyze
+	clock     *clock                // of the worker this run is a part of; nil without Analyze, and outermost
 	ctes      map[*planner.CTE]*cte // of this run; changed while pipelines are built only
 	outer     *run                  // the run whose Apply or recheck this one belongs to
 	newest    *newestRows           // of a recheck: what one scan reads instead
@@ -77,7 +77,7 @@ func Run(ctx context.Context, q Query, out Result) (Outcome, error) {
 	}
 	var outcome Outcome
 	if q.Analyze {
-		r.stats = newPlanStats(time.Now())
+		r.stats = newPlanStats()
 		outcome.Actual = r.stats.actual
 	}
 	r.env = copyEnv(q.Env, q.Plan.ParamSlots)

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -114,6 +115,9 @@ func TestFailure(t *testing.T) {
 		if !errors.As(err, &e) || e.Code != sqlerr.InternalError || !strings.Contains(e.Message, "on purpose") || !strings.Contains(e.Detail, "select 1") {
 			t.Error(err)
 		}
+		if strings.Contains(e.Message+e.Detail+e.Hint, "goroutine") || !strings.Contains(e.Stack(), "goroutine") {
+			t.Errorf("the stack is not where it belongs: %+v", err)
+		}
 	}
 }
 
@@ -198,8 +202,29 @@ func TestAnalyze(t *testing.T) {
 	if root, kid := outcome.Actual(node), outcome.Actual(joined); root.TotalNanos < kid.TotalNanos {
 		t.Error("a node's time does not include its input's")
 	}
-	if outcome.Actual(&planner.Values{}) != nil {
+	if a := outcome.Actual(&planner.Values{}); a.Loops != 0 || a.Facts != nil {
 		t.Error("facts about a node that did not run")
+	}
+}
+
+// TestTimesAreShared divides the wall-clock time of two workers among the nodes they worked in.
+func TestTimesAreShared(t *testing.T) {
+	stats := newPlanStats()
+	r := &run{stats: stats}
+	scan, sort := stats.of(&planner.Scan{}), stats.of(&planner.Sort{})
+	worker := func(scanned, sorted time.Duration) *Worker {
+		w := &Worker{clock: clock{on: true}}
+		w.clock.lap(scan).add(scanned.Nanoseconds())
+		w.clock.lap(sort).add(sorted.Nanoseconds())
+		w.clock.lap(nil).add((10 * time.Second).Nanoseconds())
+		return w
+	}
+	took := stretch{r, time.Now().Add(-50 * time.Second)}
+	took.end(worker(40*time.Second, 10*time.Second), worker(20*time.Second, 10*time.Second))
+	for name, c := range map[string]struct{ got, want int64 }{"scan": {scan.own.Load(), 30}, "sort": {sort.own.Load(), 10}, "before the first row": {scan.early.Load(), 30}} {
+		if seconds := float64(c.got) / 1e9; math.Abs(seconds-float64(c.want)) > 0.1 {
+			t.Errorf("%s took %.3f s, want %d", name, seconds, c.want)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"sync/atomic"
 
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -64,9 +63,7 @@ func (w *Worker) reservation() *Reservation { return &Reservation{account: w.run
 func (r *run) guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = sqlerr.New(sqlerr.InternalError, "internal error: %v", p).
-				WithDetail("Statement: %s", r.query.Statement).
-				WithHint("This is a bug in weft. Stack: %s", debug.Stack())
+			err = sqlerr.Panicked(p, r.query.Statement)
 		}
 	}()
 	return f()

@@ -16,29 +16,45 @@ type ExplainOptions struct {
 	PlanningNanos, ExecutionNanos int64
 }
 
-// Actual is what running a node showed.
+// Actual is what running a node showed, in all loops together.
 type Actual struct {
-	Rows         int64
-	Loops        int64
+	Rows  int64
+	Loops int64 // 0 = the node was never run
+	// StartupNanos passed before the first row, TotalNanos before the last. Both are wall-clock
+	// time and include the node's inputs.
 	StartupNanos int64
 	TotalNanos   int64
 	// Facts are the operator's own lines, such as row groups pruned.
 	Facts []Fact
 }
 
-// Fact is a line under a node: "Key: Value".
-type Fact struct{ Key, Value string }
+// Fact is something EXPLAIN says of a node: in text a line "Key: Value" under it, in JSON a member.
+type Fact struct {
+	Key string
+	// Value is a string, an int64, a bool or a list of strings; or a list of facts, which are
+	// members of their own in JSON, while text prints one line of Text.
+	Value any
+	Text  string
+}
 
 // detail is a node of the printed tree: facts, not text, so that all formats share it.
 type detail struct {
-	name  string
-	node  Node // nil for nodes that exist in print only
-	facts []Fact
-	kids  []*detail
-	label string // "InitPlan 1 (returns $0)" and the like, on a line of its own
+	name     string // the node's line in text
+	nodeType string // the same without what members say
+	members  []Fact
+	node     Node // whose estimates are shown
+	measured Node // whose actual figures are shown; nil = node's
+	facts    []Fact
+	kids     []*detail
+	label    string // "InitPlan 1 (returns $0)" and the like, on a line of its own
 }
 
-// Explain renders a plan as lines of text, or as one line of JSON text.
+// is names a node: its type, which text prints with more words before or behind it.
+func (d *detail) is(nodeType, name string, members ...Fact) {
+	d.nodeType, d.name, d.members = nodeType, name, members
+}
+
+// Explain renders a plan as lines of text or of JSON.
 func Explain(p *Plan, o ExplainOptions) []string {
 	e := &explainer{plan: p, options: o, alias: map[expr.ColID]string{}, param: map[int]string{}}
 	e.nameColumns()
@@ -210,10 +226,10 @@ func (e *explainer) tree() *detail {
 		if columns {
 			name = "Vector " + name
 		}
-		body = &detail{name: name, node: e.plan.Root, facts: []Fact{{"Node/s", "All datanodes"}}, kids: []*detail{body}}
+		body = &detail{name: name, nodeType: name, node: e.plan.Root, facts: []Fact{{Key: "Node/s", Value: "All datanodes"}}, kids: []*detail{body}}
 	}
 	if columns {
-		body = &detail{name: "Row Adapter", node: e.plan.Root, kids: []*detail{body}}
+		body = &detail{name: "Row Adapter", nodeType: "Row Adapter", node: e.plan.Root, kids: []*detail{body}}
 	}
 	return body
 }

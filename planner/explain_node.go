@@ -5,78 +5,67 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 )
 
 // describe returns the printed form of a node. Projections are not printed: as in PostgreSQL, a
-// target list belongs to the node below.
+// target list belongs to the node below, and so does the time it takes.
 func (e *explainer) describe(n Node) *detail {
 	d := &detail{node: n}
 	switch n := n.(type) {
 	case *Project:
 		d = e.describe(n.Input)
-		if e.options.Verbose {
-			d.facts = withFact(d.facts, "Output", e.list(n.Cols()))
-		}
+		d.measured = n
+		e.addOutput(d, n)
 		return d
 	case *Scan:
 		e.describeScan(n, d)
 	case *Filter:
-		d.name = "Filter"
-		d.facts = append(d.facts, Fact{"Filter", e.conditions(n.Conds)})
+		d.is("Filter", "Filter")
+		d.facts = append(d.facts, Fact{Key: "Filter", Value: e.conditions(n.Conds)})
 	case *Join:
 		e.describeJoin(n, d)
 		return e.finish(n, d)
 	case *Apply:
-		d.name = "Nested Loop " + n.Kind.String() + "Apply"
+		d.is("Nested Loop Apply", "Nested Loop "+n.Kind.String()+"Apply", joinType(n.Kind))
 		if len(n.On) > 0 {
-			d.facts = append(d.facts, Fact{"Join Filter", e.conditions(n.On)})
+			d.facts = append(d.facts, Fact{Key: "Join Filter", Value: e.conditions(n.On)})
 		}
 	case *Aggregate:
-		d.name = "HashAggregate"
-		if len(n.Groups) == 0 {
-			d.name = "Aggregate"
-		} else {
-			d.facts = append(d.facts, Fact{"Group Key", e.items(n.Groups)})
-		}
+		e.describeAggregate(n, d)
 	case *Sort:
-		d.name = "Sort"
+		d.is("Sort", "Sort")
 		if n.Limit != nil {
-			d.name = "Top-N Sort"
+			d.is("Top-N Sort", "Top-N Sort")
 		}
-		d.facts = append(d.facts, Fact{"Sort Key", e.sortKeys(n.Keys)})
+		d.facts = append(d.facts, Fact{Key: "Sort Key", Value: e.sortKeys(n.Keys)})
 	case *Limit:
-		d.name = "Limit"
+		d.is("Limit", "Limit")
 	case *LockRows:
-		d.name = "LockRows"
+		d.is("LockRows", "LockRows")
 	case *Append:
-		d.name = "Append"
+		d.is("Append", "Append", Fact{Key: "Subplans Removed", Value: int64(0)})
 	case *Repeat:
-		d.name = "Repeat"
+		d.is("Repeat", "Repeat")
 	case *Values:
-		d.name = "Values Scan"
+		d.is("Values Scan", "Values Scan", Fact{Key: "Alias", Value: "*VALUES*"})
 		if len(n.Out) == 0 {
-			d.name = "Result"
+			d.is("Result", "Result")
 		}
 	case *FuncScan:
-		d.name = "Function Scan on " + n.Name
-		if n.Alias != n.Name {
-			d.name += " " + n.Alias
-		}
+		d.is("Function Scan", "Function Scan on "+named(n.Name, n.Alias), Fact{Key: "Function Name", Value: n.Name}, Fact{Key: "Alias", Value: n.Alias})
 	case *CTEScan:
-		d.name = "CTE Scan on " + n.CTE.Name
-		if n.Alias != n.CTE.Name {
-			d.name += " " + n.Alias
-		}
+		d.is("CTE Scan", "CTE Scan on "+named(n.CTE.Name, n.Alias), Fact{Key: "CTE Name", Value: n.CTE.Name}, Fact{Key: "Alias", Value: n.Alias})
 	case *Insert:
-		d.name = "Insert on " + n.Table.Name
+		e.describeWrite("Insert", n.Table, "", d)
 		if c := n.Conflict; c != nil {
 			e.describeConflict(c, d)
 		}
 	case *Update:
-		d.name = "Update on " + named(n.Table.Name, n.Alias)
+		e.describeWrite("Update", n.Table, n.Alias, d)
 	case *Delete:
-		d.name = "Delete on " + named(n.Table.Name, n.Alias)
+		e.describeWrite("Delete", n.Table, n.Alias, d)
 	}
 	for _, kid := range n.Kids() {
 		d.kids = append(d.kids, e.describe(kid))
@@ -86,9 +75,7 @@ func (e *explainer) describe(n Node) *detail {
 
 // finish adds what every node may have.
 func (e *explainer) finish(n Node, d *detail) *detail {
-	if e.options.Verbose {
-		d.facts = withFact(d.facts, "Output", e.list(n.Cols()))
-	}
+	e.addOutput(d, n)
 	if e.options.Actual != nil {
 		if a := e.options.Actual(n); a != nil {
 			d.facts = append(d.facts, a.Facts...)
@@ -102,24 +89,61 @@ func (e *explainer) describeConflict(c *OnConflict, d *detail) {
 	if c.Update {
 		resolution = "UPDATE"
 	}
-	d.facts = append(d.facts, Fact{"Conflict Resolution", resolution})
 	var names []string
 	for _, x := range c.Arbiters {
 		names = append(names, x.Name)
 	}
-	d.facts = append(d.facts, Fact{"Conflict Arbiter Indexes", strings.Join(names, ", ")})
+	d.facts = append(d.facts, Fact{Key: "Conflict Resolution", Value: resolution}, Fact{Key: "Conflict Arbiter Indexes", Value: names})
 	if c.Where != nil {
-		d.facts = append(d.facts, Fact{"Conflict Filter", e.print(c.Where)})
+		d.facts = append(d.facts, Fact{Key: "Conflict Filter", Value: e.print(c.Where)})
 	}
 }
 
-// withFact puts a fact first, unless it is there already: the outermost projection's wins.
-func withFact(facts []Fact, key, value string) []Fact {
-	if len(facts) > 0 && facts[0].Key == key {
-		facts[0].Value = value
-		return facts
+// addOutput puts a node's columns first under VERBOSE; those of a projection above it replace them.
+func (e *explainer) addOutput(d *detail, n Node) {
+	cols := n.Cols()
+	if !e.options.Verbose || len(cols) == 0 {
+		return
 	}
-	return append([]Fact{{key, value}}, facts...)
+	if len(d.facts) == 0 || d.facts[0].Key != "Output" {
+		d.facts = append([]Fact{{Key: "Output"}}, d.facts...)
+	}
+	d.facts[0].Value = e.list(cols)
+}
+
+func (e *explainer) describeAggregate(n *Aggregate, d *detail) {
+	if len(n.Groups) == 0 {
+		d.is("Aggregate", "Aggregate", Fact{Key: "Strategy", Value: "Plain"}, Fact{Key: "Partial Mode", Value: "Simple"})
+		return
+	}
+	d.is("Aggregate", "HashAggregate", Fact{Key: "Strategy", Value: "Hashed"}, Fact{Key: "Partial Mode", Value: "Simple"})
+	d.facts = append(d.facts, Fact{Key: "Group Key", Value: e.items(n.Groups)})
+}
+
+func (e *explainer) describeWrite(operation string, t *catalog.Table, alias string, d *detail) {
+	members := append([]Fact{{Key: "Operation", Value: operation}}, e.relation(t, alias)...)
+	d.is("ModifyTable", operation+" on "+named(t.Name, alias), members...)
+}
+
+// relation names a table in JSON.
+func (e *explainer) relation(t *catalog.Table, alias string) []Fact {
+	facts := []Fact{{Key: "Relation Name", Value: t.Name}}
+	if e.options.Verbose {
+		facts = append(facts, Fact{Key: "Schema", Value: t.Schema})
+	}
+	if alias == "" {
+		alias = t.Name
+	}
+	return append(facts, Fact{Key: "Alias", Value: alias})
+}
+
+// joinType names the kind of a join in JSON.
+func joinType(kind JoinKind) Fact {
+	name := strings.TrimSpace(kind.String())
+	if name == "" {
+		name = "Inner"
+	}
+	return Fact{Key: "Join Type", Value: name}
 }
 
 func named(table, alias string) string {
@@ -130,36 +154,32 @@ func named(table, alias string) string {
 }
 
 func (e *explainer) describeScan(n *Scan, d *detail) {
-	switch n.Access {
-	case AccessRows:
-		d.name = "Seq Scan on "
-	case AccessKey:
-		d.name = "Index Scan using " + n.Table.PrimaryKey().Name + " on "
-		var parts []string
-		for i, id := range n.Table.PrimaryKey().Columns {
-			parts = append(parts, "("+n.Table.Columns[n.Table.ColumnByID(id)].Name+" = "+e.print(n.Key[i])+")")
-		}
-		cond := strings.Join(parts, " AND ")
-		if len(parts) > 1 {
-			cond = "(" + cond + ")"
-		}
-		d.facts = append(d.facts, Fact{"Index Cond", cond})
-	case AccessIndex:
-		d.name = "Index Scan using " + n.Index.Index.Name + " on "
-		d.facts = append(d.facts, Fact{"Index Cond", e.conditions(n.Index.Conds)})
-	default:
-		d.name = "Imcv Scan on "
-	}
 	table := n.Table.Name
 	if e.options.Verbose {
 		table = n.Table.Schema + "." + table
 	}
-	d.name += table
 	if n.Alias != n.Table.Name {
-		d.name += " " + n.Alias
+		table += " " + n.Alias
+	}
+	relation := e.relation(n.Table, n.Alias)
+	switch n.Access {
+	case AccessRows:
+		d.is("Seq Scan", "Seq Scan on "+table, relation...)
+	case AccessKey:
+		index := n.Table.PrimaryKey().Name
+		members := []Fact{{Key: "Scan Direction", Value: "Forward"}, {Key: "Index Name", Value: index}}
+		d.is("Index Scan", "Index Scan using "+index+" on "+table, append(members, relation...)...)
+		d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.keyConditions(n)})
+	case AccessIndex:
+		index := n.Index.Index.Name
+		members := []Fact{{Key: "Scan Direction", Value: "Forward"}, {Key: "Index Name", Value: index}}
+		d.is("Index Scan", "Index Scan using "+index+" on "+table, append(members, relation...)...)
+		d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.conditions(n.Index.Conds)})
+	default:
+		d.is("Imcv Scan", "Imcv Scan on "+table, relation...)
 	}
 	if conds := n.printedFilter(); len(conds) > 0 {
-		d.facts = append(d.facts, Fact{"Filter", e.conditions(conds)})
+		d.facts = append(d.facts, Fact{Key: "Filter", Value: e.conditions(conds)})
 	}
 	if !e.options.Verbose {
 		return
@@ -172,10 +192,22 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 				late = append(late, c.Col.Name)
 			}
 		}
-		d.facts = append(d.facts, Fact{"Fetched from Rows", strings.Join(late, ", ")})
+		d.facts = append(d.facts, Fact{Key: "Fetched from Rows", Value: late})
 	case n.WhyRows != "":
-		d.facts = append(d.facts, Fact{"Row Scan Reason", n.WhyRows})
+		d.facts = append(d.facts, Fact{Key: "Row Scan Reason", Value: n.WhyRows})
 	}
+}
+
+// keyConditions are what a key look-up compares.
+func (e *explainer) keyConditions(n *Scan) string {
+	var parts []string
+	for i, id := range n.Table.PrimaryKey().Columns {
+		parts = append(parts, "("+n.Table.Columns[n.Table.ColumnByID(id)].Name+" = "+e.print(n.Key[i])+")")
+	}
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	return "(" + strings.Join(parts, " AND ") + ")"
 }
 
 // printedFilter is the filter without the conditions that an index look-up shows already.
@@ -201,14 +233,15 @@ func (n *Scan) printedFilter() []expr.Expr {
 }
 
 func (e *explainer) describeJoin(n *Join, d *detail) {
+	unique := Fact{Key: "Inner Unique", Value: n.RightUnique}
 	hash := len(n.Keys) > 0
-	if hash {
-		d.name = "Hash " + n.Kind.String() + "Join"
-	} else {
-		d.name = "Nested Loop"
-		if n.Kind != InnerJoin {
-			d.name += " " + n.Kind.String() + "Join"
-		}
+	switch {
+	case hash:
+		d.is("Hash Join", "Hash "+n.Kind.String()+"Join", joinType(n.Kind), unique)
+	case n.Kind == InnerJoin:
+		d.is("Nested Loop", "Nested Loop", joinType(n.Kind), unique)
+	default:
+		d.is("Nested Loop", "Nested Loop "+n.Kind.String()+"Join", joinType(n.Kind), unique)
 	}
 	var conds []expr.Expr
 	for _, k := range n.Keys {
@@ -219,38 +252,37 @@ func (e *explainer) describeJoin(n *Join, d *detail) {
 		}
 	}
 	if hash {
-		d.facts = append(d.facts, Fact{"Hash Cond", e.conditions(conds)})
+		d.facts = append(d.facts, Fact{Key: "Hash Cond", Value: e.conditions(conds)})
 	}
 	residual := append(append([]expr.Expr(nil), n.On...), n.Residual...)
 	if len(residual) > 0 {
-		d.facts = append(d.facts, Fact{"Join Filter", e.conditions(residual)})
+		d.facts = append(d.facts, Fact{Key: "Join Filter", Value: e.conditions(residual)})
 	}
-	left, right := e.describe(n.Left), e.describe(n.Right)
+	right := &detail{name: "Materialize", node: n.Right, kids: []*detail{e.describe(n.Right)}}
 	if hash {
-		right = &detail{name: "Hash", node: n.Right, kids: []*detail{right}}
-	} else {
-		right = &detail{name: "Materialize", node: n.Right, kids: []*detail{right}}
+		right.name = "Hash"
 	}
-	d.kids = []*detail{left, right}
+	right.nodeType = right.name
+	d.kids = []*detail{e.describe(n.Left), right}
 }
 
-func (e *explainer) list(cols []*expr.Col) string {
+func (e *explainer) list(cols []*expr.Col) []string {
 	parts := make([]string, len(cols))
 	for i, c := range cols {
 		parts[i] = e.print(c)
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
-func (e *explainer) items(items []Item) string {
+func (e *explainer) items(items []Item) []string {
 	parts := make([]string, len(items))
 	for i, it := range items {
 		parts[i] = e.print(it.Expr)
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
-func (e *explainer) sortKeys(keys []SortKey) string {
+func (e *explainer) sortKeys(keys []SortKey) []string {
 	parts := make([]string, len(keys))
 	for i, k := range keys {
 		parts[i] = e.print(k.Expr)
@@ -265,7 +297,7 @@ func (e *explainer) sortKeys(keys []SortKey) string {
 			}
 		}
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }
 
 func formatCost(c Cost) string { return strconv.FormatFloat(float64(c), 'f', 2, 64) }

@@ -1,8 +1,8 @@
 package planner
 
 import (
-	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -22,7 +22,7 @@ func (e *explainer) text(d *detail, indent int, lines *[]string) {
 	*lines = append(*lines, line+d.name+e.numbers(d))
 	pad = strings.Repeat(" ", indent+2)
 	for _, f := range d.facts {
-		*lines = append(*lines, pad+f.Key+": "+f.Value)
+		*lines = append(*lines, pad+f.Key+": "+f.line())
 	}
 	for _, kid := range d.kids {
 		e.text(kid, indent+2, lines)
@@ -54,92 +54,21 @@ func (e *explainer) actual(d *detail) *Actual {
 	if e.options.Actual == nil || d.node == nil {
 		return nil
 	}
+	if d.measured != nil {
+		return e.options.Actual(d.measured)
+	}
 	return e.options.Actual(d.node)
 }
 
-// json renders a tree as EXPLAIN (FORMAT JSON) does.
-func (e *explainer) json(root *detail) string {
-	top := ordered{{"Plan", e.jsonNode(root)}}
-	if e.options.Summary {
-		top = append(top, field{"Planning Time", float64(e.options.PlanningNanos) / 1e6})
-		if e.options.Analyze {
-			top = append(top, field{"Execution Time", float64(e.options.ExecutionNanos) / 1e6})
-		}
+// line is what text prints behind the key.
+func (f Fact) line() string {
+	switch v := f.Value.(type) {
+	case string:
+		return v
+	case []string:
+		return strings.Join(v, ", ")
+	case int64:
+		return strconv.FormatInt(v, 10)
 	}
-	text, err := json.MarshalIndent([]any{top}, "", "  ")
-	if err != nil {
-		panic(err) // only numbers, strings and lists of them: cannot fail
-	}
-	return string(text)
-}
-
-func (e *explainer) jsonNode(d *detail) ordered {
-	name, relation, _ := strings.Cut(d.name, " on ")
-	out := ordered{{"Node Type", name}}
-	if relation != "" {
-		table, alias, found := strings.Cut(relation, " ")
-		if !found {
-			alias = table
-		}
-		out = append(out, field{"Relation Name", table}, field{"Alias", alias})
-	}
-	if d.label != "" {
-		out = append(out, field{"Subplan Name", d.label})
-	}
-	if e.options.Costs && d.node != nil {
-		est := d.node.Estimate()
-		out = append(out, field{"Startup Cost", costNumber(float64(est.Startup))}, field{"Total Cost", costNumber(float64(est.Total))},
-			field{"Plan Rows", int64(est.Rows)}, field{"Plan Width", est.Width})
-	}
-	if a := e.actual(d); a != nil {
-		if e.options.Timing {
-			out = append(out, field{"Actual Startup Time", float64(a.StartupNanos) / 1e6}, field{"Actual Total Time", float64(a.TotalNanos) / 1e6})
-		}
-		out = append(out, field{"Actual Rows", a.Rows}, field{"Actual Loops", a.Loops})
-	}
-	for _, f := range d.facts {
-		out = append(out, field{f.Key, f.Value})
-	}
-	if len(d.kids) > 0 {
-		var kids []any
-		for _, k := range d.kids {
-			kids = append(kids, e.jsonNode(k))
-		}
-		out = append(out, field{"Plans", kids})
-	}
-	return out
-}
-
-func costNumber(x float64) json.Number { return json.Number(formatCost(Cost(x))) }
-
-// ordered is a JSON object that keeps the order of its members.
-type ordered []field
-
-type field struct {
-	key   string
-	value any
-}
-
-// MarshalJSON writes the members in order.
-func (o ordered) MarshalJSON() ([]byte, error) {
-	var b strings.Builder
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		k, err := json.Marshal(m.key)
-		if err != nil {
-			return nil, err
-		}
-		v, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(k)
-		b.WriteByte(':')
-		b.Write(v)
-	}
-	b.WriteByte('}')
-	return []byte(b.String()), nil
+	return f.Text
 }

@@ -94,18 +94,26 @@ func (p *parser) settingValues(s *Set) {
 		return
 	}
 	for {
-		switch k := p.kind(); {
-		case k == tokString, k.isColID(), k == kwOn, k == kwTrue, k == kwFalse:
-			s.Values = append(s.Values, p.next().val)
-		case k.isTypeFunc() && k >= firstKeyword:
-			s.Values = append(s.Values, p.next().val)
-		default:
-			s.Values = append(s.Values, p.numberText())
-		}
+		s.Values = append(s.Values, p.settingValue())
 		if !p.accept(',') {
 			return
 		}
 	}
+}
+
+// settingValue reads a value: a string, a number, or a word that is not reserved. ON, TRUE and
+// FALSE are values as in PostgreSQL; COLUMN is one here, for htap_router_mode.
+func (p *parser) settingValue() string {
+	switch k := p.kind(); {
+	case k == tokString, k.isColID(), k == kwOn, k == kwTrue, k == kwFalse, k == kwColumn:
+		return p.next().val
+	case k.isTypeFunc() && k >= firstKeyword:
+		return p.next().val
+	case k == '+', k == '-', k == tokInteger, k == tokNumeric:
+		return p.numberText()
+	}
+	p.unexpectedWanting("a value: a word, a number, or a string in single quotes, as reserved words must be")
+	return ""
 }
 
 // setConstraints reads what follows SET CONSTRAINTS.

@@ -49,6 +49,9 @@ type Engine struct {
 	durable durability
 	failure atomic.Pointer[sqlerr.Error]
 	stopped chan struct{} // closed when failure is set
+	// damage is what was found in the store's files while they were being opened.
+	opening atomic.Bool
+	damage  atomic.Pointer[pebble.DataCorruptionInfo]
 
 	stores  storeTable
 	journal journal
@@ -114,11 +117,17 @@ func (e *Engine) NewIndexID() catalog.IndexID { return catalog.IndexID(e.nextInd
 // fail stops all writing: the state of the log or of the files is in doubt, and only recovery at
 // the next open can tell. Reading goes on.
 func (e *Engine) fail(operation string, cause error) error {
-	code, hint := sqlerr.IOError, "Writing has stopped. Close the database and open it again; commits that were reported stay."
-	if vfs.IsNoSpaceError(cause) {
-		code, hint = sqlerr.DiskFull, "Writing has stopped. Free space on the disk, close the database and open it again; commits that were reported stay."
+	err := sqlerr.New(sqlerr.IOError, "%s: %w", operation, oneLine{cause})
+	remedy := "Close the database and open it again; commits that were reported stay."
+	switch {
+	case pebble.IsCorruptionError(cause):
+		err = errCorrupt(operation, cause)
+		remedy = err.Hint
+	case vfs.IsNoSpaceError(cause):
+		err.Code = sqlerr.DiskFull
+		remedy = "Free space on the disk, close the database and open it again; commits that were reported stay."
 	}
-	err := sqlerr.New(code, "%s: %w", operation, cause).WithHint("%s", hint)
+	err = err.WithHint("Writing has stopped. %s", remedy)
 	if e.failure.CompareAndSwap(nil, err) {
 		e.fs.halted.Store(true)
 		close(e.stopped)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -28,6 +29,13 @@ const (
 )
 
 const formatFile = "FORMAT"
+
+// Exists reports whether dir holds a database. What cannot be looked at counts as one: opening it
+// tells why.
+func Exists(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, formatFile))
+	return !errors.Is(err, os.ErrNotExist)
+}
 
 // formatInfo is the content of DIR/FORMAT.
 type formatInfo struct {

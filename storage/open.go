@@ -52,7 +52,7 @@ func Open(o Options) (*Engine, error) {
 	e.fs.fail = e.fail
 	if err := e.open(osFS); err != nil {
 		if e.db != nil {
-			_ = e.db.Close()
+			_ = e.closeStore()
 		}
 		if e.dbLock != nil {
 			_ = e.dbLock.Close()
@@ -94,11 +94,17 @@ func (e *Engine) open(osFS bool) error {
 	}
 	e.storeOpts = e.storeOptions()
 	defer e.storeOpts.Cache.Unref()
-	if e.db, err = pebble.Open(e.dirs.rows, e.storeOpts); err != nil {
-		return ioError("open store", err)
-	}
-	if err := e.failed(); err != nil {
+	e.opening.Store(true)
+	e.db, err = pebble.Open(e.dirs.rows, e.storeOpts)
+	e.opening.Store(false)
+	if err := e.failed(); err != nil { // it says more than what came of it
 		return err
+	}
+	if err != nil {
+		return openError(err)
+	}
+	if info := e.damage.Load(); info != nil {
+		_ = e.fail("read "+info.Path, info.Details)
 	}
 	return e.load()
 }
@@ -133,6 +139,7 @@ func (e *Engine) storeOptions() *pebble.Options {
 				time.Sleep(20 * time.Millisecond) // Pebble repeats failed flushes at once
 			}
 		},
+		DataCorruption:  e.foundDamage,
 		WriteStallBegin: func(pebble.WriteStallBeginInfo) { e.fs.stalls.Add(1) },
 	}
 	o.TargetFileSizes[0] = 4 << 20
@@ -176,6 +183,9 @@ func (e *Engine) load() error {
 	}
 	if err := e.loadStats(); err != nil {
 		return err
+	}
+	if e.failed() != nil { // there is damage; what can be read is
+		return nil
 	}
 	return e.removeOrphans()
 }

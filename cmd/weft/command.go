@@ -34,6 +34,12 @@ func (sh *shell) command(ctx context.Context, line string) bool {
 		}
 		sh.null = strings.Trim(strings.TrimSpace(value), "'")
 		fmt.Fprintf(sh.out, "Null display is \"%s\".\n", sh.null)
+	case `\errverbose`:
+		if sh.lastError == nil {
+			fmt.Fprintln(sh.out, "There is no previous error.")
+			return true
+		}
+		sh.printError(sh.lastError, sh.lastText, true)
 	case `\echo`:
 		fmt.Fprintln(sh.out, arg)
 	case `\?`, `\h`, `\help`:
@@ -51,6 +57,7 @@ const helpText = `  \d [TABLE]       describe a table, or list tables
   \x [on|off]      print one column a line
   \pset null TEXT  what NULL prints as
   \echo TEXT       print a text
+  \errverbose      print the last error with its code
   \q               quit
 `
 

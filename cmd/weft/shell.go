@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -17,24 +18,27 @@ import (
 
 // shellCommand is `weft [DIR]`.
 type shellCommand struct {
-	Dir       string   `arg:"" optional:"" help:"Database directory, created if it does not exist; without one, or :memory:, a database in memory."`
-	Command   []string `short:"c" sep:"none" placeholder:"SQL" help:"Run SQL or a \\ command and exit; may be given several times."`
-	File      []string `short:"f" type:"existingfile" help:"Run the statements of a file and exit; may be given several times."`
-	DataNodes int      `name:"datanodes" help:"Number of data nodes of a new database."`
-	Threads   int      `help:"Workers a statement may use."`
-	KeepGoing bool     `help:"Continue after an error when input is not a terminal."`
+	Dir       string   `arg:"" optional:"" help:"Database directory."`
+	Command   []string `short:"c" sep:"none" placeholder:"SQL" help:"Run SQL or a \\ command, then exit; may be repeated."`
+	File      []string `short:"f" type:"existingfile" placeholder:"FILE" help:"Run a file of statements, then exit; may be repeated."`
+	KeepGoing bool     `help:"Go on after an error in -c, -f or standard input."`
+	DataNodes int      `name:"datanodes" placeholder:"N" help:"Data nodes of a new database (default: 1)."`
+	Threads   int      `placeholder:"N" help:"Workers a statement may use (default: processors)."`
 }
 
 // Run opens the database and runs its input.
-func (c *shellCommand) Run(ctx context.Context) error {
+func (c *shellCommand) Run(ctx context.Context, std *streams) error {
 	if c.DataNodes < 0 || c.Threads < 0 {
-		return errors.New("--datanodes and --threads take positive numbers")
+		return &commandLineError{text: "--datanodes and --threads take positive numbers"}
+	}
+	if err := checkName(c.Dir); err != nil {
+		return err
 	}
 	db, err := weft.Open(ctx, c.Dir, weft.Options{DataNodes: c.DataNodes, Threads: c.Threads})
 	if err != nil {
 		return err
 	}
-	sh := newShell(db, os.Stdout, os.Stderr)
+	sh := newShell(db, std.out, std.errs)
 	sh.keepGoing = c.KeepGoing
 	err = c.input(ctx, sh)
 	sh.session.Close()
@@ -42,6 +46,17 @@ func (c *shellCommand) Run(ctx context.Context) error {
 		err = cerr
 	}
 	return err
+}
+
+// checkName refuses to create a database under a bare name: it may be a mistyped command.
+func checkName(dir string) error {
+	bare := dir == filepath.Base(dir) && dir != "." && dir != ".."
+	if !bare || dir == weft.InMemory || weft.Exists(dir) {
+		return nil
+	}
+	path := "." + string(filepath.Separator) + dir
+	return &commandLineError{fmt.Sprintf("there is no database %s, and no command of that name", dir),
+		fmt.Sprintf("To create the database, write a path: weft %s. weft --help lists the commands.", path)}
 }
 
 func (c *shellCommand) input(ctx context.Context, sh *shell) error {
@@ -83,6 +98,8 @@ type shell struct {
 	quit      bool
 	null      string
 	buffer    string // input of a statement that is not complete
+	lastError error  // for \errverbose
+	lastText  string // the statement that failed with it
 }
 
 func newShell(db *weft.DB, out, errs io.Writer) *shell {
@@ -170,7 +187,8 @@ func (sh *shell) statement(ctx context.Context, text string) bool {
 	started := time.Now()
 	err := sh.show(ctx, text)
 	if err != nil {
-		sh.printError(err, text)
+		sh.lastError, sh.lastText = err, text
+		sh.printError(err, text, false)
 	}
 	if sh.timing {
 		fmt.Fprintf(sh.out, "Time: %.3f ms\n", float64(time.Since(started).Microseconds())/1000)
@@ -214,14 +232,19 @@ func isWriteTag(tag string) bool {
 	return strings.HasPrefix(tag, "INSERT") || strings.HasPrefix(tag, "UPDATE") || strings.HasPrefix(tag, "DELETE")
 }
 
-// printError prints an error the way psql does, with the line and a caret at the position.
-func (sh *shell) printError(err error, text string) {
+// printError prints an error the way psql does, with the line and a caret at the position; verbose
+// with its code and, after a bug, the stack.
+func (sh *shell) printError(err error, text string, verbose bool) {
 	var e *weft.Error
 	if !errors.As(err, &e) {
 		fmt.Fprintf(sh.errs, "ERROR:  %v\n", err)
 		return
 	}
-	fmt.Fprintf(sh.errs, "ERROR:  %s\n", e.Message)
+	code := ""
+	if verbose {
+		code = string(e.Code) + ": "
+	}
+	fmt.Fprintf(sh.errs, "ERROR:  %s%s\n", code, e.Message)
 	if e.Position > 0 && e.Position <= len(text)+1 {
 		before := text[:e.Position-1]
 		number := strings.Count(before, "\n") + 1
@@ -238,5 +261,8 @@ func (sh *shell) printError(err error, text string) {
 	}
 	if e.Hint != "" {
 		fmt.Fprintf(sh.errs, "HINT:  %s\n", e.Hint)
+	}
+	if verbose && e.Stack() != "" {
+		fmt.Fprintf(sh.errs, "STACK:  %s\n", e.Stack())
 	}
 }

@@ -103,3 +103,14 @@ func TestShellErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorVerbose(t *testing.T) {
+	got, err := runScript(t, "\\errverbose\nselect 1;\n", weft.Options{})
+	if err != nil || !strings.HasPrefix(got, "There is no previous error.\n") {
+		t.Errorf("%v\n%s", err, got)
+	}
+	got = keepGoing(t, "select aa from\n  generate_series(1, 2) a;\n\\errverbose\n")
+	if want := "ERROR:  42703: column \"aa\" does not exist\nLINE 1: select aa from\n               ^\n"; !strings.Contains(got, want) {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}

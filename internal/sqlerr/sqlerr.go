@@ -111,6 +111,7 @@ type Error struct {
 	ColumnName     string
 	ConstraintName string
 	cause          error
+	stack          string
 }
 
 // New makes an error with a formatted message. A %w verb sets the error that Unwrap returns.

@@ -1,0 +1,1 @@
+EXPLAIN (FORMAT JSON, ANALYZE) SELECT a.s, b.w FROM b JOIN a ON b.aid = a.id;

@@ -1,0 +1,1 @@
+EXPLAIN (FORMAT JSON) SELECT sum(v) FROM a WHERE g <> 3;
