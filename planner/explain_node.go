@@ -44,6 +44,9 @@ func (e *explainer) describe(n Node) *detail {
 			d.name = "Top-N Sort"
 		}
 		d.facts = append(d.facts, Fact{"Sort Key", e.sortKeys(n.Keys)})
+		if n.Ties {
+			d.facts = append(d.facts, Fact{"Limit", "with ties"})
+		}
 	case *Limit:
 		d.name = "Limit"
 	case *Append:
