@@ -6,13 +6,12 @@ import (
 	"math"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/utf8text"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
 	"github.com/weftdb/weft/vector"
@@ -20,9 +19,10 @@ import (
 
 // argument is the value of a statement parameter: a Go value as given, or a bound constant.
 type argument struct {
-	given any
-	value vector.Datum // when typ is set
-	typ   catalog.Type
+	given  any
+	number int          // $1, …
+	value  vector.Datum // when typ is set
+	typ    catalog.Type
 }
 
 // bindArguments takes Go values as arguments; driver.Valuer and pointers are followed.
@@ -42,10 +42,7 @@ func bindArguments(args []any) ([]argument, error) {
 				a = v.Elem().Interface()
 			}
 		}
-		if text, ok := a.(string); ok && (!utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0) {
-			return nil, sqlerr.New(sqlerr.CharacterNotInRepertoire, "argument $%d: invalid byte sequence for encoding \"UTF8\"", i+1)
-		}
-		out[i] = argument{given: a}
+		out[i] = argument{given: a, number: i + 1}
 	}
 	return out, nil
 }
@@ -78,6 +75,9 @@ func (a argument) datum(t catalog.Type, env *expr.Env) (vector.Datum, error) {
 	if err != nil {
 		return vector.Datum{}, err
 	}
+	if at := utf8text.InvalidString(text); at >= 0 {
+		return vector.Datum{}, utf8text.Error(text, at).WithDetail("Argument $%d.", a.number)
+	}
 	return expr.ParseDatum(t, text, env)
 }
 
@@ -99,7 +99,7 @@ func (a argument) direct(t catalog.Type) (vector.Datum, bool) {
 			return vector.BoolDatum(v), true
 		}
 	case string:
-		if t.ID == catalog.Text {
+		if t.ID == catalog.Text && utf8text.InvalidString(v) < 0 {
 			return vector.StringDatum(v), true
 		}
 	case []byte:

@@ -1,12 +1,19 @@
 package weft_test
 
 import (
+	"database/sql"
 	"errors"
 	"testing"
 	"time"
 
 	"github.com/weftdb/weft"
 )
+
+type namedText string
+
+type sayer struct{}
+
+func (sayer) String() string { return "\xff" }
 
 // TestArgumentsOutOfRange gives parameters that no value of their type stands for.
 func TestArgumentsOutOfRange(t *testing.T) {
@@ -24,6 +31,14 @@ func TestArgumentsOutOfRange(t *testing.T) {
 		{"insert into a (u) values ($1)", time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC), "22008"},
 		{"insert into a (s) values ($1)", "\xff", "22021"},
 		{"insert into a (s) values ($1)", "a\x00b", "22021"},
+		{"insert into a (s) values ($1)", []byte("\xff"), "22021"},
+		{"insert into a (s) values ($1)", namedText("\xff"), "22021"},
+		{"insert into a (s) values ($1)", new("\xff"), "22021"},
+		{"insert into a (s) values ($1)", sql.NullString{String: "\xff", Valid: true}, "22021"},
+		{"insert into a (s) values ($1)", sayer{}, "22021"},
+		{"insert into a (ts) values ($1)", "\xff", "22021"},
+		{"select $1::bytea", "\xff", "22021"},
+		{"select 1 where $1 = 'x'", "\xff", "22021"},
 	} {
 		_, err := db.Exec(ctx, test.query, test.arg)
 		var known *weft.Error

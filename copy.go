@@ -51,7 +51,11 @@ func readCopyOptions(n *sql.Copy) (copyOptions, error) {
 			if len(opt.Value) != 1 {
 				return o, sqlerr.New(sqlerr.FeatureNotSupported, "COPY %s must be a single one-byte character", opt.Name).At(opt.Start)
 			}
-		case "null", "encoding":
+		case "encoding":
+			if name := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(opt.Value)); name != "utf8" && name != "unicode" {
+				return o, sqlerr.New(sqlerr.FeatureNotSupported, "encoding %q is not supported", opt.Value).At(opt.Start).WithHint("Convert the file to UTF8.")
+			}
+		case "null":
 		default:
 			return o, sqlerr.New(sqlerr.SyntaxError, "option %q not recognized", opt.Name).At(opt.Start)
 		}

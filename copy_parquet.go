@@ -14,6 +14,7 @@ import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/utf8text"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -33,8 +34,9 @@ func (l *copyLoad) parquet(f *os.File) error {
 		return err
 	}
 	groups := file.RowGroups()
-	firstSeq := make([]uint64, len(groups)+1)
+	firstSeq, firstRow := make([]uint64, len(groups)+1), make([]int64, len(groups)+1)
 	for i, g := range groups {
+		firstRow[i+1] = firstRow[i] + g.NumRows()
 		firstSeq[i+1] = firstSeq[i] + uint64((g.NumRows()+int64(vector.BatchCap)-1)/int64(vector.BatchCap))
 	}
 	var next atomic.Int64
@@ -44,7 +46,7 @@ func (l *copyLoad) parquet(f *os.File) error {
 			if i >= len(groups) {
 				return nil
 			}
-			if err := w.parquetGroup(groups[i], readers, firstSeq[i], stop); err != nil {
+			if err := w.parquetGroup(groups[i], readers, firstSeq[i], firstRow[i], stop); err != nil {
 				return err
 			}
 		}
@@ -115,6 +117,9 @@ func parquetType(f parquet.Field) (catalog.Type, error) {
 	case parquet.Double:
 		return catalog.Type{ID: catalog.Float8}, nil
 	case parquet.ByteArray, parquet.FixedLenByteArray:
+		if t.LogicalType() == nil {
+			return catalog.Type{ID: catalog.Bytea}, nil // some writers leave texts like this, too
+		}
 		return catalog.Type{ID: catalog.Text}, nil
 	}
 	return catalog.Type{}, sqlerr.New(sqlerr.FeatureNotSupported, "column %q of the Parquet file has type %s, which is not supported", f.Name(), t)
@@ -131,8 +136,8 @@ func timestampDigits(unit format.TimeUnit) int16 {
 	return 6
 }
 
-// parquetGroup loads one row group.
-func (w *copyWorker) parquetGroup(g parquet.RowGroup, columns []parquetColumn, seq uint64, stop <-chan struct{}) error {
+// parquetGroup loads one row group, whose batches are numbered from seq and rows from before+1.
+func (w *copyWorker) parquetGroup(g parquet.RowGroup, columns []parquetColumn, seq uint64, before int64, stop <-chan struct{}) error {
 	chunks := g.ColumnChunks()
 	readers := make([]*chunkReader, len(columns))
 	for i, c := range columns {
@@ -156,13 +161,13 @@ func (w *copyWorker) parquetGroup(g parquet.RowGroup, columns []parquetColumn, s
 			}
 			v := w.file[i]
 			v.Reset(v.Kind, 0)
-			for _, value := range values[:n] {
+			for k, value := range values[:n] {
 				d, err := columns[i].datum(value, w.l.env)
 				if err != nil {
 					if e, ok := err.(*Error); ok {
-						return e.WithColumn(columns[i].name)
+						err = e.WithColumn(columns[i].name)
 					}
-					return err
+					return copyError(err, w.l.table.Name, "row", before+done+int64(k)+1)
 				}
 				vector.AppendDatum(v, d)
 			}
@@ -226,7 +231,14 @@ func (c *parquetColumn) datum(v parquet.Value, env *expr.Env) (vector.Datum, err
 		if c.source.ID == catalog.Numeric {
 			return expr.ParseDatum(c.target, bigDecimal(v.ByteArray(), int(c.source.Scale)), env)
 		}
-		return expr.ParseDatum(c.target, string(v.ByteArray()), env)
+		text := string(v.ByteArray())
+		if c.source.ID == catalog.Bytea && c.target.ID == catalog.Bytea {
+			return vector.StringDatum(text), nil
+		}
+		if err := utf8text.Check(text); err != nil {
+			return d, err
+		}
+		return expr.ParseDatum(c.target, text, env)
 	}
 	switch c.source.ID {
 	case catalog.Timestamp, catalog.TimestampTZ:

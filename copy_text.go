@@ -8,16 +8,19 @@ import (
 
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
-	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/internal/utf8text"
 	"github.com/weftdb/weft/vector"
 )
 
 // recordChunk is a run of complete records of a file, at most a batch.
 type recordChunk struct {
 	seq  uint64
-	line int64 // number of the first record
+	line int64 // number of the first line
 	data []byte
 }
+
+// endOfData is the line that ends a file's data, whatever may follow.
+const endOfData = `\.`
 
 // text loads a CSV or text file: one goroutine cuts it into chunks of whole records, the workers
 // parse and load them.
@@ -27,7 +30,7 @@ func (l *copyLoad) text(f *os.File, o copyOptions) error {
 	quit := make(chan struct{})
 	go func() {
 		defer close(chunks)
-		failed <- cutRecords(bufio.NewReaderSize(f, 1<<20), o, quit, chunks)
+		failed <- l.cutRecords(bufio.NewReaderSize(f, 1<<20), o, quit, chunks)
 	}()
 	err := l.inParallel(func(w *copyWorker, stop <-chan struct{}) error {
 		p := &recordParser{o: o, w: w}
@@ -60,14 +63,18 @@ func (l *copyLoad) text(f *os.File, o copyOptions) error {
 }
 
 // cutRecords reads a file and sends chunks of whole records until quit is closed.
-func cutRecords(r *bufio.Reader, o copyOptions, quit <-chan struct{}, out chan<- recordChunk) error {
+func (l *copyLoad) cutRecords(r *bufio.Reader, o copyOptions, quit <-chan struct{}, out chan<- recordChunk) error {
 	var seq uint64
 	line := int64(1)
 	if o.header {
-		if _, err := readRecord(r, o, nil); err != nil && err != io.EOF {
-			return err
+		names, err := readRecord(r, o, nil)
+		if err != nil && err != io.EOF {
+			return sqlerr.New(sqlerr.IOError, "read COPY file: %w", err)
 		}
-		line++
+		if at := utf8text.Invalid(names); at >= 0 {
+			return copyError(utf8text.Error(names, at), l.table.Name, "line", line+countLines(names[:at]))
+		}
+		line += countLines(names)
 	}
 	for {
 		c := recordChunk{seq: seq, line: line}
@@ -76,7 +83,10 @@ func cutRecords(r *bufio.Reader, o copyOptions, quit <-chan struct{}, out chan<-
 		for n < vector.BatchCap && err == nil {
 			before := len(c.data)
 			c.data, err = readRecord(r, o, c.data)
-			if len(c.data) > before {
+			switch record := c.data[before:]; {
+			case isEndOfData(record):
+				c.data, err = c.data[:before], io.EOF
+			case len(record) > 0:
 				n++
 			}
 		}
@@ -87,18 +97,38 @@ func cutRecords(r *bufio.Reader, o copyOptions, quit <-chan struct{}, out chan<-
 				return nil
 			}
 			seq++
-			line += int64(n)
+			line += countLines(c.data)
 		}
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
-			return sqlerr.New(sqlerr.IOError, "read from COPY file: %w", err)
+			return sqlerr.New(sqlerr.IOError, "read COPY file: %w", err)
 		}
 	}
 }
 
-// readRecord appends the next record with its newline: up to a newline outside of quotes.
+func countLines(data []byte) int64 { return int64(bytes.Count(data, []byte{'\n'})) }
+
+func isEndOfData(record []byte) bool {
+	return len(record) <= len(endOfData)+2 && string(bytes.TrimRight(record, "\r\n")) == endOfData
+}
+
+// recordBounds returns where the record that holds the byte at starts and ends.
+func recordBounds(data []byte, at int, o copyOptions) (start, end int) {
+	r := bufio.NewReader(bytes.NewReader(data))
+	for end <= at {
+		record, err := readRecord(r, o, nil)
+		start, end = end, end+len(record)
+		if err != nil {
+			break
+		}
+	}
+	return start, end
+}
+
+// readRecord appends the next record with its newline: up to a newline outside of quotes, or
+// without a backslash before it.
 func readRecord(r *bufio.Reader, o copyOptions, dst []byte) ([]byte, error) {
 	quoted := false
 	for {
@@ -110,6 +140,9 @@ func readRecord(r *bufio.Reader, o copyOptions, dst []byte) ([]byte, error) {
 					quoted = !quoted
 				}
 			}
+		} else {
+			line := bytes.TrimSuffix(dst, []byte{'\n'})
+			quoted = (len(line)-len(bytes.TrimRight(line, `\`)))%2 == 1
 		}
 		switch {
 		case err == bufio.ErrBufferFull:
@@ -140,29 +173,40 @@ func (p *recordParser) parse(c recordChunk) (int, error) {
 	for _, v := range p.w.file {
 		v.Reset(v.Kind, 0)
 	}
-	rows := 0
+	table := p.w.l.table.Name
 	data := c.data
+	bad := utf8text.Invalid(data)
+	if bad >= 0 { // errors of the records before come first
+		start, _ := recordBounds(data, bad, p.o)
+		data = data[:start]
+	}
+	rows, whole := 0, data
 	for len(data) > 0 {
-		if p.o.format == "text" && bytes.HasPrefix(data, []byte("\\.\n")) {
-			break
-		}
 		rest, err := p.record(data)
 		if err != nil {
-			return 0, copyError(err, p.w.l.table.Name, c.line+int64(rows))
+			_, end := recordBounds(data, 0, p.o)
+			if err == errUnterminatedQuote { // the record has swallowed the rest of the file
+				end = bytes.IndexByte(data, '\n') + 1
+			}
+			read := len(whole) - len(data) + end
+			return 0, copyError(err, table, "line", c.line+countLines(whole[:read])-1)
 		}
 		data = rest
 		rows++
 	}
+	if bad >= 0 {
+		return 0, copyError(utf8text.Error(c.data, bad), table, "line", c.line+countLines(c.data[:bad]))
+	}
 	return rows, nil
 }
 
-// copyError adds where in the file an error arose.
-func copyError(err error, table string, line int64) error {
+// copyError adds where in the file an error arose, in lines or rows.
+func copyError(err error, table, unit string, number int64) error {
 	e, ok := err.(*Error)
 	if !ok {
 		return err
 	}
-	detail := "COPY " + table + ", line " + itoa(line)
+	detail := "COPY " + table + ", " + unit + " " + itoa(number)
 	if e.Detail != "" {
 		detail = e.Detail + "\n" + detail
 	}
@@ -232,6 +276,8 @@ func (p *recordParser) next(data []byte) (field []byte, null bool, rest []byte, 
 	return nil, false, nil, true, sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated record")
 }
 
+var errUnterminatedQuote error = sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated CSV quoted field")
+
 func (p *recordParser) nextQuoted(data []byte) (field []byte, null bool, rest []byte, end bool, err error) {
 	p.field = p.field[:0]
 	for i := 0; i < len(data); i++ {
@@ -253,7 +299,7 @@ func (p *recordParser) nextQuoted(data []byte) (field []byte, null bool, rest []
 			p.field = append(p.field, b)
 		}
 	}
-	return nil, false, nil, true, sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated CSV quoted field")
+	return nil, false, nil, true, errUnterminatedQuote
 }
 
 // nextText reads a field of the text format with its backslash escapes.
@@ -271,7 +317,9 @@ func (p *recordParser) nextText(data []byte) (field []byte, null bool, rest []by
 			}
 			null = string(field) == p.o.null
 			if escaped && !null {
-				field = p.unescape(field)
+				if field, err = p.unescape(field); err != nil {
+					return nil, false, nil, true, err
+				}
 			}
 			return field, null, data[i+1:], b == '\n', nil
 		}
@@ -281,8 +329,10 @@ func (p *recordParser) nextText(data []byte) (field []byte, null bool, rest []by
 
 var textEscapes = map[byte]byte{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v'}
 
-func (p *recordParser) unescape(field []byte) []byte {
+// unescape resolves the backslashes of a text field. Bytes given by number must make characters.
+func (p *recordParser) unescape(field []byte) ([]byte, error) {
 	p.field = p.field[:0]
+	numbers := false
 	for i := 0; i < len(field); i++ {
 		b := field[i]
 		if b == '\\' && i+1 < len(field) {
@@ -290,146 +340,38 @@ func (p *recordParser) unescape(field []byte) []byte {
 			b = field[i]
 			if e, ok := textEscapes[b]; ok {
 				b = e
+			} else if n, digits := escapedByte(field[i:]); digits > 0 {
+				b, numbers = n, true
+				i += digits - 1
 			}
 		}
 		p.field = append(p.field, b)
 	}
-	return p.field
+	if at := utf8text.Invalid(p.field); numbers && at >= 0 {
+		return nil, utf8text.Error(p.field, at)
+	}
+	return p.field, nil
 }
 
-// copyTo writes a table or a query's result to a file.
-func (r *running) copyTo(n *sql.Copy, o copyOptions) (*Rows, error) {
-	inner := *r
-	if n.Query != nil {
-		sel, ok := n.Query.(*sql.Select)
-		if !ok {
-			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "COPY of this statement is not supported").At(n.Start)
+// escapedByte reads a byte written as up to three octal digits, or as x and up to two hexadecimal
+// ones; used is 0 for anything else.
+func escapedByte(s []byte) (b byte, used int) {
+	if s[0] != 'x' {
+		for used < min(3, len(s)) && s[used] >= '0' && s[used] <= '7' {
+			b = b<<3 | (s[used] - '0')
+			used++
 		}
-		inner.stmt = sel
-	} else {
-		core := &sql.SelectCore{Span: n.Span, From: []sql.TableRef{&sql.TableName{Span: n.Table.Span, Name: n.Table}}}
-		for _, id := range n.Columns {
-			core.Targets = append(core.Targets, sql.Target{Span: id.Span, Expr: &sql.ColumnRef{Span: id.Span, Parts: []sql.Ident{id}}})
+		return b, used
+	}
+	for used = 1; used < min(3, len(s)); used++ {
+		digit := bytes.IndexByte([]byte("0123456789abcdef"), s[used]|0x20)
+		if digit < 0 || s[used] < '0' {
+			break
 		}
-		if n.Columns == nil {
-			core.Targets = []sql.Target{{Span: n.Span, Expr: &sql.Star{Span: n.Span}}}
-		}
-		inner.stmt = &sql.Select{Span: n.Span, Body: core}
+		b = b<<4 | byte(digit)
 	}
-	rows, err := inner.read()
-	if err != nil {
-		return nil, err
+	if used == 1 {
+		return 0, 0
 	}
-	count, err := writeFile(n, o, rows)
-	if cerr := rows.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &Rows{done: true, affected: count, tag: "COPY " + itoa(count)}, nil
-}
-
-// writeFile writes rows to a file, which replaces an older one only when it is complete.
-func writeFile(n *sql.Copy, o copyOptions, rows *Rows) (int64, error) {
-	temp := n.File + ".part"
-	f, err := os.Create(temp)
-	if err != nil {
-		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file %q for writing: %w", n.File, err).At(n.Start)
-	}
-	var count int64
-	if o.format == "parquet" {
-		count, err = writeParquet(f, rows)
-	} else {
-		count, err = writeRecords(f, o, rows)
-	}
-	if cerr := f.Close(); err == nil && cerr != nil {
-		err = sqlerr.New(sqlerr.IOError, "write COPY file: %w", cerr)
-	}
-	if err == nil {
-		if err = os.Rename(temp, n.File); err != nil {
-			err = sqlerr.New(sqlerr.IOError, "write COPY file: %w", err)
-		}
-	}
-	if err != nil {
-		os.Remove(temp) // the error that matters is err
-	}
-	return count, err
-}
-
-func writeRecords(f io.Writer, o copyOptions, rows *Rows) (int64, error) {
-	w := bufio.NewWriterSize(f, 1<<20)
-	cols := rows.Columns()
-	var line []byte
-	if o.header {
-		for i, c := range cols {
-			line = appendField(line, o, []byte(c.Name), i > 0)
-		}
-		line = append(line, '\n')
-	}
-	var count int64
-	for rows.Next() {
-		at := rows.position()
-		for i := range cols {
-			v := rows.batch.Vecs[i]
-			if v.IsNull(at) {
-				if i > 0 {
-					line = append(line, o.delimiter)
-				}
-				line = append(line, o.null...)
-				continue
-			}
-			text, _ := rows.Text(i)
-			line = appendField(line, o, []byte(text), i > 0)
-		}
-		line = append(line, '\n')
-		count++
-		if _, err := w.Write(line); err != nil {
-			return count, sqlerr.New(sqlerr.IOError, "write COPY file: %w", err)
-		}
-		line = line[:0]
-	}
-	if err := rows.Err(); err != nil {
-		return count, err
-	}
-	if _, err := w.Write(line); err != nil { // a header without rows
-		return count, sqlerr.New(sqlerr.IOError, "write COPY file: %w", err)
-	}
-	if err := w.Flush(); err != nil {
-		return count, sqlerr.New(sqlerr.IOError, "write COPY file: %w", err)
-	}
-	return count, nil
-}
-
-// appendField writes a value in the format's escaping.
-func appendField(dst []byte, o copyOptions, field []byte, delimit bool) []byte {
-	if delimit {
-		dst = append(dst, o.delimiter)
-	}
-	if o.format == "text" {
-		for _, b := range field {
-			switch b {
-			case '\\', o.delimiter:
-				dst = append(dst, '\\', b)
-			case '\n':
-				dst = append(dst, `\n`...)
-			case '\r':
-				dst = append(dst, `\r`...)
-			default:
-				dst = append(dst, b)
-			}
-		}
-		return dst
-	}
-	if string(field) != o.null && bytes.IndexByte(field, o.delimiter) < 0 && bytes.IndexByte(field, o.quote) < 0 && !bytes.ContainsAny(field, "\r\n") {
-		return append(dst, field...)
-	}
-	dst = append(dst, o.quote)
-	for _, b := range field {
-		if b == o.quote || b == o.escape {
-			dst = append(dst, o.escape)
-		}
-		dst = append(dst, b)
-	}
-	return append(dst, o.quote)
+	return b, used
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/utf8text"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
 	"github.com/weftdb/weft/vector"
@@ -221,13 +222,13 @@ func (c *loadColumn) check(column *catalog.Column, rows int) error {
 			}
 		}
 	case c.typ.IsString():
-		return c.checkStrings(rows)
+		return c.checkStrings(column, rows)
 	}
 	return nil
 }
 
-func (c *loadColumn) checkStrings(rows int) error {
-	valid := utf8.Valid(c.heap[c.offsets[0]:c.offsets[rows]])
+func (c *loadColumn) checkStrings(column *catalog.Column, rows int) error {
+	valid := utf8text.Invalid(c.heap[c.offsets[0]:c.offsets[rows]]) < 0
 	for i, end := range c.offsets[1 : rows+1] {
 		start := c.offsets[i]
 		if start < end && !utf8.RuneStart(c.heap[start]) {
@@ -237,8 +238,14 @@ func (c *loadColumn) checkStrings(rows int) error {
 			return sqlerr.New(sqlerr.StringDataRightTruncation, "value too long for type %s", c.typ)
 		}
 	}
-	if !valid {
-		return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\"")
+	if valid {
+		return nil
+	}
+	for i, end := range c.offsets[1 : rows+1] {
+		value := c.heap[c.offsets[i]:end]
+		if at := utf8text.Invalid(value); at >= 0 {
+			return utf8text.Error(value, at).WithColumn(column.Name).WithDetail("bulk load: value %d of the batch, column %q", i+1, column.Name)
+		}
 	}
 	return nil
 }

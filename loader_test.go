@@ -88,7 +88,7 @@ func TestBulkLoadErrors(t *testing.T) {
 		}
 		b.Int64(7, []int64{1, 2})
 	}
-	long, wide, broken := newLetters("x", "abcd"), newLetters("é", "ééééé"), newLetters("\xc3", "\xa9")
+	long, wide, broken, zero := newLetters("x", "abcd"), newLetters("é", "ééééé"), newLetters("\xc3", "\xa9"), newLetters("a", "\x00")
 	for name, bad := range map[string]func(b *weft.LoadBatch) (int, error){
 		"own error":              func(*weft.LoadBatch) (int, error) { return 0, errors.New("own error") },
 		"a panic":                func(*weft.LoadBatch) (int, error) { panic("a panic") },
@@ -97,7 +97,8 @@ func TestBulkLoadErrors(t *testing.T) {
 		"was not given":          func(b *weft.LoadBatch) (int, error) { b.Int64(1, []int64{1, 2}); return 2, nil },
 		"numeric field overflow": func(b *weft.LoadBatch) (int, error) { b.Int64(2, []int64{1, 100_000_000}); return 2, nil },
 		"value too long":         func(b *weft.LoadBatch) (int, error) { b.Bytes(6, long.offsets, long.heap); return 2, nil },
-		"invalid byte sequence":  func(b *weft.LoadBatch) (int, error) { b.Bytes(5, broken.offsets, broken.heap); return 2, nil },
+		`"UTF8": 0xc3`:           func(b *weft.LoadBatch) (int, error) { b.Bytes(5, broken.offsets, broken.heap); return 2, nil },
+		`"UTF8": 0x00`:           func(b *weft.LoadBatch) (int, error) { b.Bytes(5, zero.offsets, zero.heap); return 2, nil },
 		"duplicate key":          func(b *weft.LoadBatch) (int, error) { b.Int64(0, []int64{7, 7}); return 2, nil },
 		"":                       func(b *weft.LoadBatch) (int, error) { b.Bytes(5, wide.offsets, wide.heap); return 2, nil },
 	} {

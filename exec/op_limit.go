@@ -18,11 +18,11 @@ type limitOp struct {
 
 // newLimit evaluates LIMIT and OFFSET.
 func newLimit(count, offset expr.Expr, env *expr.Env) (*limitOp, error) {
-	n, err := rowCount(count, math.MaxInt64, env, sqlerr.InvalidRowCountInLimit, "LIMIT")
+	skip, err := rowCount(offset, 0, env, sqlerr.InvalidRowCountInOffset, "OFFSET")
 	if err != nil {
 		return nil, err
 	}
-	skip, err := rowCount(offset, 0, env, sqlerr.InvalidRowCountInOffset, "OFFSET")
+	n, err := rowCount(count, math.MaxInt64, env, sqlerr.InvalidRowCountInLimit, "LIMIT")
 	if err != nil {
 		return nil, err
 	}

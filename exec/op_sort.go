@@ -69,7 +69,7 @@ func keyExprs(keys []planner.SortKey) []expr.Expr {
 
 // wanted returns how many rows the order is wanted for, −1 = all.
 func (s *sortSink) wanted() int64 {
-	if s.limit < 0 || s.offset+s.limit > topRows {
+	if s.limit < 0 || s.offset+s.limit > topRows || s.node.Ties {
 		return -1
 	}
 	return s.offset + s.limit
@@ -154,12 +154,16 @@ func (s *sortSink) Finish(w *Worker) error {
 	if err := w.reservation().Grow(int64(n) * 32); err != nil {
 		return err
 	}
+	words := s.words(s.store)
 	var err error
-	s.order, err = sortRows(w, s.words(s.store), n)
-	from := min(s.offset, int64(n))
-	s.order = s.order[from:]
+	s.order, err = sortRows(w, words, n)
+	s.order = s.order[min(s.offset, int64(n)):]
 	if s.limit >= 0 && s.limit < int64(len(s.order)) {
-		s.order = s.order[:s.limit]
+		end := int(s.limit)
+		for s.node.Ties && end > 0 && end < len(s.order) && words.compare(s.order[end-1].row, s.order[end].row) == 0 {
+			end++
+		}
+		s.order = s.order[:end]
 	}
 	return err
 }

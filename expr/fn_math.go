@@ -7,6 +7,7 @@ import (
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/decimal"
+	"github.com/weftdb/weft/internal/floatmath"
 	"github.com/weftdb/weft/internal/sqlerr"
 )
 
@@ -48,10 +49,10 @@ func mathFunctions() []*Function {
 		fn("sign", "float8", "float8", float1(signFloat)),
 		fn("sqrt", "float8", "float8", floatRow(floatSqrt)), fn("cbrt", "float8", "float8", float1(math.Cbrt)),
 		fn("exp", "float8", "float8", floatRow(floatExp)),
-		fn("ln", "float8", "float8", floatRow(floatLog(math.Log))),
-		fn("log", "float8", "float8", floatRow(floatLog(math.Log10))), fn("log10", "float8", "float8", floatRow(floatLog(math.Log10))),
-		fn("degrees", "float8", "float8", float1(func(x float64) float64 { return x * (180 / math.Pi) })),
-		fn("radians", "float8", "float8", float1(func(x float64) float64 { return x * (math.Pi / 180) })),
+		fn("ln", "float8", "float8", floatRow(floatLog(floatmath.Log))),
+		fn("log", "float8", "float8", floatRow(floatLog(floatmath.Log10))), fn("log10", "float8", "float8", floatRow(floatLog(floatmath.Log10))),
+		fn("degrees", "float8", "float8", floatRow(floatDegrees)),
+		fn("radians", "float8", "float8", floatRow(floatRadians)),
 		fn("pi", "", "float8", floatRow(func(*row) (float64, error) { return math.Pi, nil })),
 		fn("random", "", "float8", floatRow(func(*row) (float64, error) { return rand.Float64(), nil }), volatile),
 	}
@@ -121,7 +122,7 @@ func lcm(a, b int64, id catalog.TypeID) (int64, error) {
 func trigonometry() []*Function {
 	var list []*Function
 	for name, f := range map[string]func(float64) float64{"sin": math.Sin, "cos": math.Cos, "tan": math.Tan,
-		"asin": math.Asin, "acos": math.Acos, "atan": math.Atan, "sinh": math.Sinh, "cosh": math.Cosh, "tanh": math.Tanh,
+		"asin": math.Asin, "acos": math.Acos, "atan": math.Atan, "sinh": floatmath.Sinh, "cosh": floatmath.Cosh, "tanh": math.Tanh,
 		"cot": func(x float64) float64 { return 1 / math.Tan(x) }} {
 		list = append(list, fn(name, "float8", "float8", floatRow(func(r *row) (float64, error) {
 			x := r.float(0)
@@ -186,7 +187,7 @@ func signFloat(x float64) float64 {
 	case x < 0:
 		return -1
 	}
-	return x
+	return 0
 }
 
 func decimalScale(r *row) (int64, error) {
@@ -203,8 +204,20 @@ func decimalMinScale(r *row) (int64, error) {
 
 func floatExp(r *row) (float64, error) {
 	x := r.float(0)
-	z := math.Exp(x)
+	z := floatmath.Exp(x)
 	return z, floatResult(z, math.IsInf(x, 0), false)
+}
+
+func floatDegrees(r *row) (float64, error) {
+	x := r.float(0)
+	z := x / (math.Pi / 180)
+	return z, floatResult(z, math.IsInf(x, 0), x == 0)
+}
+
+func floatRadians(r *row) (float64, error) {
+	x := r.float(0)
+	z := x * (math.Pi / 180)
+	return z, floatResult(z, math.IsInf(x, 0), x == 0)
 }
 
 func floatLog(f func(float64) float64) func(r *row) (float64, error) {

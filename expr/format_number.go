@@ -433,7 +433,7 @@ func (f *numFormat) appendFloat(dst []byte, x float64) ([]byte, error) {
 	}
 	g := *f
 	if f.shifted {
-		x *= math.Pow(10, float64(f.multi))
+		x *= math.Pow10(f.multi)
 	}
 	whole := len(strconv.FormatFloat(math.Abs(x), 'f', 0, 64))
 	if whole >= 15 {

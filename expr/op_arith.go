@@ -5,6 +5,7 @@ import (
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/decimal"
+	"github.com/weftdb/weft/internal/floatmath"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
 )
@@ -142,10 +143,10 @@ func floatPower(r *row) (float64, error) {
 	switch {
 	case x == 0 && y < 0:
 		return 0, errZeroPower
-	case x < 0 && y != math.Trunc(y) && !math.IsInf(y, 0):
+	case x < 0 && y != math.Trunc(y) && y-y == 0:
 		return 0, errComplexPower
 	}
-	z := math.Pow(x, y)
+	z := floatmath.Pow(x, y)
 	return z, floatResult(z, math.IsInf(x, 0) || math.IsInf(y, 0), x == 0)
 }
 

@@ -20,11 +20,18 @@ type binder struct {
 	paramSlots int            // including those made for init plans
 	initPlans  []InitPlan
 	ctes       []*CTE
-	depth      int   // of nested queries, for the complexity limit
-	failed     error // first error of a rule
+	refs       []columnUse // columns named so far, but for those in aggregates of their query
+	depth      int         // of nested queries, for the complexity limit
+	failed     error       // first error of a rule
 	notices    []string
 	locks      int                // scans whose rows are locked
 	known      map[Node]*relFacts // estimates made so far; nodes never change
+}
+
+// columnUse is a place in the statement where a column is named.
+type columnUse struct {
+	id  expr.ColID
+	pos int
 }
 
 // maxQueryDepth bounds nested subqueries, so that recursion over them cannot exhaust the stack.

@@ -19,7 +19,7 @@ func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, c
 	}
 	out.Excluded, out.Existing = cols, b.rowColumns(t)
 	s := &scope{rels: []*scopeRel{relation(alias, columnNames(t), out.Existing), relation("excluded", columnNames(t), cols)}}
-	s.clause, s.noAggregates = "ON CONFLICT DO UPDATE", "aggregate functions are not allowed in UPDATE"
+	s.forbidAggregates("UPDATE")
 	out.Set = make([]expr.Expr, len(t.Columns))
 	for i, c := range out.Existing {
 		out.Set[i] = c

@@ -144,7 +144,7 @@ func (b *binder) insertValues(v *sql.Values, n *sql.Insert, t *catalog.Table, ta
 	if err != nil {
 		return nil, nil, err
 	}
-	inner := &scope{parent: s, clause: "VALUES", noAggregates: "aggregate functions are not allowed in VALUES"}
+	inner := &scope{parent: s, noAggregates: "aggregate functions are not allowed in VALUES"}
 	out := &Values{}
 	for _, pos := range targets {
 		out.Out = append(out.Out, b.column(t.Columns[pos].Name, t.Columns[pos].Type, false))
@@ -285,6 +285,8 @@ func (b *binder) target(name *sql.TableName, others []sql.TableRef, hints []sql.
 	b.markLocked(scan)
 	inner := &scope{parent: s, rels: []*scopeRel{relation(alias, columnNames(t), scan.Cols()[:len(scan.Columns)])}}
 	var plan Node = scan
+	allow := inner.forbidAggregates("FROM clause of their own query level")
+	defer allow()
 	for _, ref := range others {
 		item, err := b.fromRef(ref, inner)
 		if err != nil {
@@ -314,7 +316,7 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 		return nil, nil, err
 	}
 	t := scan.Table
-	inner.clause, inner.noAggregates = "UPDATE", "aggregate functions are not allowed in UPDATE"
+	inner.noAggregates = "aggregate functions are not allowed in UPDATE"
 	items := make([]expr.Expr, len(t.Columns)+1)
 	for i := range scan.Columns {
 		items[i] = scan.Columns[i].Col

@@ -18,7 +18,7 @@ func (b *binder) expr(e sql.Expr, s *scope) (expr.Expr, error) {
 	case *sql.Param:
 		return b.param(e)
 	case *sql.ColumnRef:
-		return s.resolve(e)
+		return b.columnRef(e, s)
 	case *sql.Logic:
 		return b.logic(e, s)
 	case *sql.Not:
@@ -76,6 +76,14 @@ func (b *binder) expr(e sql.Expr, s *scope) (expr.Expr, error) {
 		return b.expr(e.Expr, s)
 	}
 	return b.predicate(e, s)
+}
+
+func (b *binder) columnRef(e *sql.ColumnRef, s *scope) (expr.Expr, error) {
+	out, err := s.resolve(e)
+	if col, ok := out.(*expr.Col); ok {
+		b.refs = append(b.refs, columnUse{id: col.ID, pos: e.Start})
+	}
+	return out, err
 }
 
 // predicate binds the tests that have a syntax of their own.
@@ -388,32 +396,4 @@ func (b *binder) call(e *sql.FuncCall, s *scope) (expr.Expr, error) {
 		return b.coalesce(args, e.Start)
 	}
 	return b.noted(expr.ResolveCall(name, args, e.Start))
-}
-
-func (b *binder) aggregateCall(e *sql.FuncCall, s *scope) (expr.Expr, error) {
-	if s.noAggregates != "" {
-		return nil, sqlerr.New(sqlerr.GroupingError, "%s", s.noAggregates).At(e.Start)
-	}
-	if len(e.OrderBy) > 0 {
-		return nil, b.unsupported(e, "ORDER BY inside an aggregate")
-	}
-	s.noAggregates = "aggregate function calls cannot be nested"
-	defer func() { s.noAggregates = "" }()
-	args, err := b.exprs(e.Args, s)
-	if err != nil {
-		return nil, err
-	}
-	call, err := expr.ResolveAgg(e.Name.Name, args, e.Distinct, e.Star, e.Start)
-	if err != nil {
-		return nil, err
-	}
-	for _, a := range call.Args {
-		b.noteParams(a)
-	}
-	if e.Filter != nil {
-		if call.Filter, err = b.condition(e.Filter, s, "FILTER"); err != nil {
-			return nil, err
-		}
-	}
-	return &aggregateRef{call: call}, nil
 }

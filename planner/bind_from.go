@@ -17,6 +17,8 @@ type fromItem struct {
 // from binds a comma list of FROM items into s and returns their plan. Items may refer to earlier
 // ones when they are LATERAL; the correlation is resolved later, with all others.
 func (b *binder) from(items []sql.TableRef, s *scope) (Node, error) {
+	allow := s.forbidAggregates("FROM clause of their own query level")
+	defer allow()
 	var plan Node
 	for _, ref := range items {
 		item, err := b.fromRef(ref, s)
@@ -134,7 +136,11 @@ func (b *binder) fromCTE(c *boundCTE, n *sql.TableName, name string) (*fromItem,
 	for _, col := range c.cte.Plan.Cols() {
 		scan.Out = append(scan.Out, b.columnLike(col))
 	}
-	return &fromItem{plan: scan, rels: []*scopeRel{relation(name, names, scan.Out)}}, nil
+	var plan Node = scan
+	if len(freeColumns(c.cte.Plan)) > 0 {
+		plan = b.inlined(scan) // it depends on a query around this one: it is not computed once
+	}
+	return &fromItem{plan: plan, rels: []*scopeRel{relation(name, names, scan.Out)}}, nil
 }
 
 func (b *binder) fromSubquery(n *sql.SubqueryTable, s *scope) (*fromItem, error) {
@@ -177,7 +183,7 @@ func distinctCols(b *binder, plan Node) (Node, []*expr.Col) {
 // withoutRels is the scope as a non-lateral subquery in FROM sees it: CTEs and outer queries, but
 // not the FROM clause it stands in.
 func (s *scope) withoutRels() *scope {
-	return &scope{parent: s.parent, ctes: s.ctes, clause: s.clause}
+	return &scope{parent: s.parent, ctes: s.ctes}
 }
 
 func (b *binder) fromFunction(n *sql.FuncTable, s *scope) (*fromItem, error) {
@@ -189,10 +195,11 @@ func (b *binder) fromFunction(n *sql.FuncTable, s *scope) (*fromItem, error) {
 	if n.Alias.Name.Name != "" {
 		alias = n.Alias.Name.Name
 	}
-	inner := &scope{parent: s, clause: "functions in FROM", noAggregates: "aggregate functions are not allowed in functions in FROM"}
+	allow := s.forbidAggregates("functions in FROM")
+	defer allow()
 	scan := &FuncScan{Name: name, Alias: alias}
 	for _, a := range n.Call.Args {
-		e, err := b.expr(a, inner)
+		e, err := b.expr(a, s)
 		if err != nil {
 			return nil, err
 		}

@@ -1,48 +1,13 @@
 package planner
 
 import (
+	"strings"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/sql"
 )
-
-// aggregateRef stands for an aggregate call until grouped replaces it.
-type aggregateRef struct{ call *expr.AggCall }
-
-func (e *aggregateRef) Type() catalog.Type { return e.call.Typ }
-
-// Children returns the arguments, then the FILTER condition.
-func (e *aggregateRef) Children() []expr.Expr {
-	kids := append([]expr.Expr(nil), e.call.Args...)
-	if e.call.Filter != nil {
-		kids = append(kids, e.call.Filter)
-	}
-	return kids
-}
-
-// WithChildren returns the call with other arguments.
-func (e *aggregateRef) WithChildren(kids []expr.Expr) expr.Expr {
-	call := *e.call
-	call.Args = kids[:len(e.call.Args)]
-	if e.call.Filter != nil {
-		call.Filter = kids[len(kids)-1]
-	}
-	return &aggregateRef{call: &call}
-}
-
-func hasAggregate(exprs ...expr.Expr) bool {
-	found := false
-	for _, e := range exprs {
-		expr.Walk(e, func(e expr.Expr) bool {
-			if _, ok := e.(*aggregateRef); ok {
-				found = true
-			}
-			return !found
-		})
-	}
-	return found
-}
 
 // group adds the Aggregate that GROUP BY, HAVING or aggregate calls ask for, and rewrites the
 // select list, HAVING and ORDER BY over its columns.
@@ -51,7 +16,7 @@ func (sel *selection) group(plan Node) (Node, error) {
 	for i := range sel.keys {
 		exprs = append(exprs, sel.keys[i].Expr)
 	}
-	if len(sel.node.GroupBy) == 0 && sel.havingCond == nil && !hasAggregate(exprs...) {
+	if len(sel.node.GroupBy) == 0 && sel.havingCond == nil && len(sel.scope.outerAggs) == 0 && !hasAggregate(exprs) {
 		return plan, nil
 	}
 	if len(sel.locking) > 0 {
@@ -61,24 +26,29 @@ func (sel *selection) group(plan Node) (Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, groups, err = sel.b.attach(plan, groups)
+	sources := groups
+	plan, groups, err = sel.b.attach(plan, sources)
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{b: sel.b, input: map[expr.ColID]bool{}, agg: &Aggregate{}, replaced: map[expr.ColID]expr.Expr{}, alias: map[expr.ColID]string{}}
+	g := &grouping{b: sel.b, input: map[expr.ColID]*expr.Col{}, agg: &Aggregate{}, dependent: map[expr.ColID]bool{},
+		replaced: map[expr.ColID]expr.Expr{}, names: map[expr.ColID]string{}}
 	for _, r := range sel.scope.rels {
 		for _, c := range r.cols {
 			if col, ok := c.expr.(*expr.Col); ok {
-				g.alias[col.ID] = r.name
+				g.names[col.ID] = strings.TrimPrefix(r.name+"."+c.name, ".")
 			}
 		}
 	}
 	for _, c := range plan.Cols() {
-		g.input[c.ID] = true
+		g.input[c.ID] = c
+	}
+	for _, outer := range sel.scope.outerAggs {
+		g.agg.Aggs = append(g.agg.Aggs, outer.item)
 	}
 	g.functional(plan, groups)
-	for _, e := range groups {
-		g.addGroup(e)
+	for i, e := range groups {
+		g.addGroup(e, sources[i])
 	}
 	rewrite := func(e expr.Expr, pos int) expr.Expr {
 		out, rerr := g.rewrite(e, pos)
@@ -94,7 +64,7 @@ func (sel *selection) group(plan Node) (Node, error) {
 		sel.havingCond = rewrite(sel.havingCond, sel.node.Having.SourceSpan().Start)
 	}
 	for i := range sel.keys {
-		sel.keys[i].Expr = rewrite(sel.keys[i].Expr, sel.node.Start)
+		sel.keys[i].Expr = rewrite(sel.keys[i].Expr, sel.keySpans[i])
 	}
 	if err != nil {
 		return nil, err
@@ -110,8 +80,8 @@ func (sel *selection) group(plan Node) (Node, error) {
 func (sel *selection) groupItems() ([]expr.Expr, error) {
 	var groups []expr.Expr
 	s := sel.scope
-	s.clause, s.noAggregates = "GROUP BY", "aggregate functions are not allowed in GROUP BY"
-	defer func() { s.clause, s.noAggregates = "", "" }()
+	allow := s.forbidAggregates("GROUP BY")
+	defer allow()
 	for i := range sel.node.GroupBy {
 		item := &sel.node.GroupBy[i]
 		if item.Kind != sql.GroupExprs {
@@ -122,8 +92,8 @@ func (sel *selection) groupItems() ([]expr.Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			if target >= 0 && hasAggregate(g) {
-				return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in GROUP BY").At(e.SourceSpan().Start)
+			if pos, found := s.aggregatePosition(g); found {
+				return nil, sqlerr.New(sqlerr.GroupingError, "aggregate functions are not allowed in GROUP BY").At(pos)
 			}
 			if g.Type().ID == catalog.Unknown {
 				if g, err = sel.b.coerce(g, catalog.Type{ID: catalog.Text}, expr.ImplicitCast, e.SourceSpan().Start); err != nil {
@@ -141,17 +111,19 @@ func (sel *selection) groupItems() ([]expr.Expr, error) {
 
 // grouping rewrites expressions over an Aggregate's input into expressions over its output.
 type grouping struct {
-	b        *binder
-	input    map[expr.ColID]bool
-	agg      *Aggregate
-	replaced map[expr.ColID]expr.Expr // grouped input columns
-	extra    []Item                   // columns that depend on the grouped primary key
-	alias    map[expr.ColID]string    // relation of each input column that comes from a table
+	b         *binder
+	input     map[expr.ColID]*expr.Col
+	agg       *Aggregate
+	sources   []expr.Expr              // per group: its expression as the statement has it
+	replaced  map[expr.ColID]expr.Expr // grouped input columns
+	dependent map[expr.ColID]bool      // columns that depend on a grouped primary key
+	names     map[expr.ColID]string    // of the columns of FROM, with their relations
 }
 
-func (g *grouping) addGroup(e expr.Expr) {
-	for i := range g.agg.Groups {
-		if expr.Equal(g.agg.Groups[i].Expr, e) {
+// addGroup groups by e, which was source before its subqueries became columns.
+func (g *grouping) addGroup(e, source expr.Expr) {
+	for _, have := range g.sources {
+		if expr.Equal(have, source) {
 			return
 		}
 	}
@@ -162,6 +134,7 @@ func (g *grouping) addGroup(e expr.Expr) {
 	}
 	col := g.b.column(name, e.Type(), neverNull(e))
 	g.agg.Groups = append(g.agg.Groups, Item{Col: col, Expr: e})
+	g.sources = append(g.sources, source)
 	if isCol {
 		g.replaced[c.ID] = col
 	}
@@ -191,8 +164,8 @@ func (g *grouping) functional(plan Node, groups []expr.Expr) {
 			}
 		}
 		for _, c := range scan.Columns {
-			if g.input[c.Col.ID] {
-				g.extra = append(g.extra, Item{Col: c.Col})
+			if g.input[c.Col.ID] != nil {
+				g.dependent[c.Col.ID] = true
 			}
 		}
 		return true
@@ -202,8 +175,8 @@ func (g *grouping) functional(plan Node, groups []expr.Expr) {
 // rewrite replaces grouped expressions and aggregates in e, top-down; an input column that is
 // left is an error.
 func (g *grouping) rewrite(e expr.Expr, pos int) (expr.Expr, error) {
-	for i := range g.agg.Groups {
-		if expr.Equal(g.agg.Groups[i].Expr, e) {
+	for i, source := range g.sources {
+		if expr.Equal(source, e) {
 			return g.agg.Groups[i].Col, nil
 		}
 	}
@@ -213,20 +186,14 @@ func (g *grouping) rewrite(e expr.Expr, pos int) (expr.Expr, error) {
 	case *subqueryRef:
 		return g.rewriteSubquery(n, pos)
 	case *expr.Col:
-		if !g.input[n.ID] {
+		if g.input[n.ID] == nil {
 			return n, nil
 		}
-		for _, item := range g.extra {
-			if item.Col.ID == n.ID {
-				g.addGroup(n)
-				return g.replaced[n.ID], nil
-			}
+		if g.dependent[n.ID] {
+			g.addGroup(n, n)
+			return g.replaced[n.ID], nil
 		}
-		name := n.Name
-		if alias := g.alias[n.ID]; alias != "" {
-			name = alias + "." + name
-		}
-		return nil, sqlerr.New(sqlerr.GroupingError, "column %q must appear in the GROUP BY clause or be used in an aggregate function", name).At(pos)
+		return nil, sqlerr.New(sqlerr.GroupingError, "column %q must appear in the GROUP BY clause or be used in an aggregate function", g.names[n.ID]).At(g.b.usedAt(n.ID, pos))
 	}
 	kids := expr.Children(e)
 	if len(kids) == 0 {
@@ -242,6 +209,17 @@ func (g *grouping) rewrite(e expr.Expr, pos int) (expr.Expr, error) {
 	return expr.WithChildren(e, changed), nil
 }
 
+// usedAt returns the first place at or behind pos where a column is named, pos if there is none.
+func (b *binder) usedAt(id expr.ColID, pos int) int {
+	first := -1
+	for _, r := range b.refs {
+		if r.id == id && r.pos >= pos && (first < 0 || r.pos < first) {
+			first = r.pos
+		}
+	}
+	return max(first, pos)
+}
+
 // aggregate returns the column of an aggregate call, shared by equal calls.
 func (g *grouping) aggregate(n *aggregateRef) expr.Expr {
 	for i := range g.agg.Aggs {
@@ -254,27 +232,16 @@ func (g *grouping) aggregate(n *aggregateRef) expr.Expr {
 	return col
 }
 
-func equalCalls(a, b *expr.AggCall) bool {
-	if a.Fn != b.Fn || a.Distinct != b.Distinct || len(a.Args) != len(b.Args) || (a.Filter == nil) != (b.Filter == nil) {
-		return false
-	}
-	for i := range a.Args {
-		if !expr.Equal(a.Args[i], b.Args[i]) {
-			return false
-		}
-	}
-	return a.Filter == nil || expr.Equal(a.Filter, b.Filter)
-}
-
 // rewriteSubquery makes a subquery that refers to grouped columns refer to the Aggregate's.
 func (g *grouping) rewriteSubquery(n *subqueryRef, pos int) (expr.Expr, error) {
 	c := *n
 	for id := range freeColumns(n.plan) {
-		if !g.input[id] {
+		col := g.input[id]
+		if col == nil || g.replaced[id] != nil {
 			continue
 		}
-		if _, err := g.rewrite(&expr.Col{ID: id, Name: "subquery uses ungrouped column"}, pos); err != nil && g.replaced[id] == nil {
-			return nil, sqlerr.New(sqlerr.GroupingError, "subquery uses ungrouped column from outer query").At(pos)
+		if _, err := g.rewrite(col, pos); err != nil {
+			return nil, sqlerr.New(sqlerr.GroupingError, "subquery uses ungrouped column %q from outer query", g.names[id]).At(g.b.usedAt(id, pos))
 		}
 	}
 	c.plan = substitute(n.plan, g.replaced)

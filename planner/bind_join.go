@@ -15,7 +15,7 @@ func (b *binder) fromJoin(n *sql.Join, s *scope) (*fromItem, error) {
 		return nil, err
 	}
 	// The right side may be LATERAL and see the left one.
-	seen := &scope{parent: s.parent, ctes: s.ctes, clause: s.clause, noAggregates: s.noAggregates}
+	seen := &scope{parent: s.parent, ctes: s.ctes, noAggregates: s.noAggregates}
 	seen.rels = append(append(seen.rels, s.rels...), left.rels...)
 	seen.merged = append(append(seen.merged, s.merged...), left.merged...)
 	right, err := b.fromRef(n.Right, seen)
@@ -23,7 +23,7 @@ func (b *binder) fromJoin(n *sql.Join, s *scope) (*fromItem, error) {
 		return nil, err
 	}
 	join := &Join{Kind: joinKinds[n.Kind], Left: left.plan, Right: right.plan}
-	own := &scope{parent: s.parent, ctes: s.ctes, clause: "JOIN conditions", noAggregates: "aggregate functions are not allowed in JOIN conditions"}
+	own := &scope{parent: s.parent, ctes: s.ctes, noAggregates: "aggregate functions are not allowed in JOIN conditions"}
 	for _, side := range []*fromItem{left, right} {
 		if err := own.add(side, n); err != nil {
 			return nil, err

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/sql"
@@ -11,6 +10,7 @@ import (
 type bound struct {
 	plan  Node
 	names []string
+	from  *scope // what its FROM clause names, nil for set operations
 }
 
 func (q *bound) cols() []*expr.Col { return q.plan.Cols() }
@@ -25,8 +25,8 @@ func (b *binder) query(q *sql.Select, outer *scope) (*bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.WithTies {
-		return nil, b.unsupported(q, "WITH TIES")
+	if len(q.Locking) > 0 && q.WithTies {
+		return nil, b.unsupported(&q.Locking[0], lockClause(&q.Locking[0])+" with WITH TIES")
 	}
 	out, err := b.orderedBody(q, s)
 	if err != nil {
@@ -116,48 +116,6 @@ func (b *binder) body(body sql.SelectBody, s *scope) (*bound, error) {
 		return b.query(body, s)
 	}
 	panic("planner: unknown query body")
-}
-
-// limit adds LIMIT and OFFSET.
-func (b *binder) limit(q *sql.Select, in *bound, s *scope) (*bound, error) {
-	if q.Limit == nil && q.Offset == nil {
-		return in, nil
-	}
-	n := &Limit{Input: in.plan}
-	inner := &scope{parent: s, clause: "LIMIT", noAggregates: "aggregate functions are not allowed in LIMIT"}
-	bind := func(e sql.Expr, clause string) (expr.Expr, error) {
-		if e == nil {
-			return nil, nil
-		}
-		inner.clause = clause
-		v, err := b.expr(e, inner)
-		if err != nil {
-			return nil, err
-		}
-		if hasSubquery(v) {
-			return nil, b.unsupported(e, "a subquery in "+clause)
-		}
-		from := v.Type()
-		v, err = b.coerce(v, catalog.Type{ID: catalog.Int8}, expr.AssignmentCast, e.SourceSpan().Start)
-		if code := sqlerr.CodeOf(err); err != nil && (code == sqlerr.DatatypeMismatch || code == sqlerr.CannotCoerce) {
-			return nil, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type bigint, not type %s", clause, from).At(e.SourceSpan().Start)
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(columnSet(v)) > 0 {
-			return nil, sqlerr.New(sqlerr.InvalidColumnReference, "argument of %s must not contain variables", clause).At(e.SourceSpan().Start)
-		}
-		return v, nil
-	}
-	var err error
-	if n.Count, err = bind(q.Limit, "LIMIT"); err != nil {
-		return nil, err
-	}
-	if n.Offset, err = bind(q.Offset, "OFFSET"); err != nil {
-		return nil, err
-	}
-	return &bound{plan: n, names: in.names}, nil
 }
 
 // with binds a WITH clause and returns the scope in which its names are known.

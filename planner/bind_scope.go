@@ -30,10 +30,11 @@ type scope struct {
 	ctes   map[string]*boundCTE
 	// merged lists the USING columns, which a bare name or * finds before the relations' own.
 	merged []scopeCol
-	// clause tells where expressions are bound, for error texts.
-	clause string
-	// noAggregates explains why aggregates are not allowed here ("" = allowed).
+	// noAggregates explains why aggregates of this query are not allowed in the clause that is
+	// being bound ("" = allowed).
 	noAggregates string
+	// outerAggs are the aggregates of this query that stand in its subqueries.
+	outerAggs []outerAggregate
 }
 
 // boundCTE is a query of a WITH clause. Every reference becomes a CTEScan; once the statement is
@@ -74,6 +75,19 @@ func (s *scope) resolve(ref *sql.ColumnRef) (expr.Expr, error) {
 		}
 	}
 	return nil, s.undefined(ref, table, name)
+}
+
+// columns lists the columns of the relations in s.
+func (s *scope) columns() []*expr.Col {
+	var cols []*expr.Col
+	for _, r := range s.rels {
+		for _, c := range r.cols {
+			if col, ok := c.expr.(*expr.Col); ok {
+				cols = append(cols, col)
+			}
+		}
+	}
+	return cols
 }
 
 // lookup returns the column and how many columns the name fits.

@@ -10,7 +10,7 @@ import (
 // selectCore binds SELECT … FROM … WHERE … GROUP BY … HAVING with the ORDER BY that belongs to it.
 //
 // Clauses are bound in the order they are computed. Aggregates and subqueries come out of the
-// expression binder as placeholders; grouped replaces the former by an Aggregate's columns, attach
+// expression binder as placeholders; grouping replaces the former by an Aggregate's columns, attach
 // the latter by joins.
 func (b *binder) selectCore(n *sql.SelectCore, order []sql.OrderItem, locking []sql.Locking, outer *scope) (*bound, error) {
 	if len(n.DistinctOn) > 0 {
@@ -55,9 +55,9 @@ func (b *binder) where(plan Node, e sql.Expr, s *scope) (Node, error) {
 	if e == nil {
 		return plan, nil
 	}
-	s.clause, s.noAggregates = "WHERE", "aggregate functions are not allowed in WHERE"
+	allow := s.forbidAggregates("WHERE")
 	cond, err := b.condition(e, s, "WHERE")
-	s.clause, s.noAggregates = "", ""
+	allow()
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +95,7 @@ type selection struct {
 	locked     []LockedRows
 	keys       []SortKey // Expr is set while binding; keyTarget tells the output column instead
 	keyTarget  []int     // −1: keys[i].Expr
+	keySpans   []int
 }
 
 func (sel *selection) targets(list []sql.Target) error {
@@ -157,6 +158,7 @@ func (sel *selection) orderBy(items []sql.OrderItem) error {
 		}
 		sel.keys = append(sel.keys, sortKey(e, &items[i]))
 		sel.keyTarget = append(sel.keyTarget, target)
+		sel.keySpans = append(sel.keySpans, items[i].Start)
 	}
 	return nil
 }
@@ -253,7 +255,7 @@ func (sel *selection) output(plan Node) (*bound, error) {
 		}
 		plan = trim
 	}
-	return &bound{plan: plan, names: sel.names}, nil
+	return &bound{plan: plan, names: sel.names, from: sel.scope}, nil
 }
 
 // distinct removes duplicate rows.

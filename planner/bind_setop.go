@@ -160,7 +160,7 @@ func mustResolve(e expr.Expr, err error) expr.Expr {
 
 // values binds VALUES lists; columns take the common type of their rows.
 func (b *binder) values(n *sql.Values, s *scope) (*bound, error) {
-	inner := &scope{parent: s, clause: "VALUES", noAggregates: "aggregate functions are not allowed in VALUES"}
+	inner := &scope{parent: s, noAggregates: "aggregate functions are not allowed in VALUES"}
 	rows := make([][]expr.Expr, len(n.Rows))
 	for i, row := range n.Rows {
 		var err error

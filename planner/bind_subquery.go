@@ -26,6 +26,16 @@ type subqueryRef struct {
 	plan Node
 	on   []expr.Expr // anySubquery: comparisons of outer expressions with the plan's columns
 	typ  catalog.Type
+	// source is the expression in the statement and scope what its names mean.
+	source sql.Expr
+	scope  *scope
+}
+
+// EqualTo reports whether two subqueries are written alike in the same place, so that one may
+// stand for the other.
+func (e *subqueryRef) EqualTo(other expr.Expr) bool {
+	o, ok := other.(*subqueryRef)
+	return ok && e.kind == o.kind && e.scope == o.scope && sql.Format(e.source) == sql.Format(o.source)
 }
 
 func (e *subqueryRef) Type() catalog.Type    { return e.typ }
@@ -56,7 +66,7 @@ func (b *binder) subquery(e sql.Expr, s *scope) (expr.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &subqueryRef{kind: existsSubquery, plan: q.plan, typ: boolType}, nil
+		return &subqueryRef{kind: existsSubquery, plan: q.plan, typ: boolType, source: e, scope: s}, nil
 	case *sql.ScalarSubquery:
 		q, err := b.query(e.Query, s)
 		if err != nil {
@@ -66,7 +76,7 @@ func (b *binder) subquery(e sql.Expr, s *scope) (expr.Expr, error) {
 			return nil, sqlerr.New(sqlerr.SyntaxError, "subquery must return only one column").At(e.Start)
 		}
 		q = b.settle(q)
-		return &subqueryRef{kind: scalarSubquery, plan: q.plan, typ: q.cols()[0].Typ}, nil
+		return &subqueryRef{kind: scalarSubquery, plan: q.plan, typ: q.cols()[0].Typ, source: e, scope: s}, nil
 	case *sql.Quantified:
 		return b.quantified(e, s)
 	}
@@ -103,6 +113,7 @@ func (b *binder) quantified(e *sql.Quantified, s *scope) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	ref.source = e
 	if e.All {
 		return &expr.Not{Arg: ref}, nil
 	}
@@ -117,7 +128,7 @@ func (b *binder) rowArgs(e sql.Expr, s *scope) ([]expr.Expr, error) {
 	return b.exprs([]sql.Expr{e}, s)
 }
 
-func (b *binder) any(left []expr.Expr, op string, query *sql.Select, s *scope, pos int) (expr.Expr, error) {
+func (b *binder) any(left []expr.Expr, op string, query *sql.Select, s *scope, pos int) (*subqueryRef, error) {
 	q, err := b.query(query, s)
 	if err != nil {
 		return nil, err
@@ -133,7 +144,7 @@ func (b *binder) any(left []expr.Expr, op string, query *sql.Select, s *scope, p
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "operator %s on row values with a subquery is not supported yet", op).At(pos)
 	}
 	plan, cols := distinctCols(b, b.settle(q).plan)
-	ref := &subqueryRef{kind: anySubquery, plan: plan, typ: boolType}
+	ref := &subqueryRef{kind: anySubquery, plan: plan, typ: boolType, scope: s}
 	for i := range left {
 		cond, err := b.noted(expr.ResolveBinary(op, left[i], cols[i], pos))
 		if err != nil {
@@ -152,7 +163,14 @@ func (b *binder) in(e *sql.In, s *scope) (expr.Expr, error) {
 		if lerr != nil {
 			return nil, lerr
 		}
-		out, err = b.any(left, "=", e.Query, s, e.Start)
+		ref, rerr := b.any(left, "=", e.Query, s, e.Start)
+		if rerr != nil {
+			return nil, rerr
+		}
+		positive := *e
+		positive.Not = false
+		ref.source = &positive
+		out = ref
 	} else {
 		out, err = b.inList(e, s)
 	}

@@ -224,7 +224,7 @@ func (f *relFacts) limited(limit, offset expr.Expr) *relFacts {
 	if !ok || k.Value.Null {
 		return f
 	}
-	n := float64(k.Value.I)
+	n := math.Max(float64(k.Value.I), 0)
 	if n >= f.rows {
 		return f
 	}

@@ -40,6 +40,9 @@ func (e *explainer) describe(n Node) *detail {
 			d.is("Top-N Sort", "Top-N Sort")
 		}
 		d.facts = append(d.facts, Fact{Key: "Sort Key", Value: e.sortKeys(n.Keys)})
+		if n.Ties {
+			d.facts = append(d.facts, Fact{Key: "Limit", Value: "with ties"})
+		}
 	case *Limit:
 		d.is("Limit", "Limit")
 	case *LockRows:

@@ -80,15 +80,18 @@ type Aggregate struct {
 	Aggs   []AggItem
 }
 
-// Sort orders its input; Limit, where not nil, keeps Limit rows after skipping Offset (top-N).
+// Sort orders its input; Limit, where not nil, keeps Limit rows after skipping Offset (top-N), and
+// with Ties the rows behind that are equal to the last one in all keys.
 type Sort struct {
 	Estimates
 	Input         Node
 	Keys          []SortKey
 	Limit, Offset expr.Expr
+	Ties          bool
 }
 
-// Limit skips Offset rows and passes on Count; either may be nil. Neither has columns in it.
+// Limit skips Offset rows and passes on Count; either may be nil. They use no columns but those of
+// outer queries, which unnesting turns into parameters.
 type Limit struct {
 	Estimates
 	Input         Node

@@ -64,7 +64,7 @@ func topN(b *binder, n Node) Node {
 	})
 }
 
-func limited(s *Sort, l *Limit) Node {
+func limited(s *Sort, l *Limit) *Sort {
 	c := *s
 	c.Limit, c.Offset = l.Count, l.Offset
 	return &c

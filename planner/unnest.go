@@ -74,6 +74,9 @@ func stripLimit(n Node) Node {
 			}
 			n = l.Input
 		case *Sort:
+			if l.Limit != nil || l.Offset != nil {
+				return n
+			}
 			n = l.Input
 		default:
 			return n

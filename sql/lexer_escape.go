@@ -5,6 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/utf8text"
 )
 
 // escapes sets t.val to raw with the backslash sequences of E'…' replaced.
@@ -59,8 +60,8 @@ func (l *lexer) escapes(t *token, raw string, pos int) {
 		}
 	}
 	t.val = string(out)
-	if !utf8.ValidString(t.val) || strings.IndexByte(t.val, 0) >= 0 {
-		l.fail(t, int(t.start), int(t.end), sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\" in string escape"))
+	if at := utf8text.InvalidString(t.val); at >= 0 {
+		l.fail(t, int(t.start), int(t.end), utf8text.Error(t.val, at))
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/utf8text"
 )
 
 const (
@@ -98,18 +98,8 @@ func checkText(text string) error {
 	if len(text) > maxText {
 		return sqlerr.New(sqlerr.ProgramLimitExceeded, "statement text is longer than %d bytes", maxText)
 	}
-	if i := strings.IndexByte(text, 0); i >= 0 {
-		return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x00").At(i)
-	}
-	if utf8.ValidString(text) {
-		return nil
-	}
-	for i, r := range text {
-		if r == utf8.RuneError {
-			if _, n := utf8.DecodeRuneInString(text[i:]); n == 1 {
-				return sqlerr.New(sqlerr.CharacterNotInRepertoire, "invalid byte sequence for encoding \"UTF8\": 0x%02x", text[i]).At(i)
-			}
-		}
+	if i := utf8text.InvalidString(text); i >= 0 {
+		return utf8text.Error(text, i).At(i)
 	}
 	return nil
 }

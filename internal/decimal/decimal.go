@@ -296,11 +296,14 @@ func (d Decimal) digits() int {
 	if d.big == nil {
 		return digits128(d.hi, d.lo)
 	}
-	n := int(float64(d.big.BitLen()-1) * 0.30102999566398119) // at most one short
-	if d.big.CmpAbs(bigPow10(n)) >= 0 {
-		n++
+	// 2^(bits-1) ≤ magnitude < 2^bits; the margin is far above the rounding of the products.
+	const log2, margin = 0.30102999566398119, 1e-6
+	bits := float64(d.big.BitLen())
+	n := int(bits*log2 + margin)
+	if int((bits-1)*log2-margin) < n && d.big.CmpAbs(bigPow10(n)) < 0 {
+		return n
 	}
-	return n
+	return n + 1
 }
 
 func digits128(hi, lo uint64) int {
@@ -317,5 +320,5 @@ func digits128(hi, lo uint64) int {
 	return n
 }
 
-// Precision returns the digits before the point (0 for |d| < 1); specials have none.
+// WholeDigits returns the digits before the point (0 for |d| < 1); specials have none.
 func (d Decimal) WholeDigits() int { return max(0, d.digits()-int(d.scale)) }

@@ -3,8 +3,6 @@ package decimal
 import (
 	"math"
 	"math/big"
-
-	"github.com/cockroachdb/apd/v3"
 )
 
 // clampScale applies the limits of a scale chosen by a function.
@@ -80,15 +78,6 @@ func (d Decimal) checkLog() error {
 	return nil
 }
 
-// lnScale computes ln(d) to scale digits.
-func (d Decimal) lnScale(scale int) Decimal {
-	x := d.apd()
-	var r apd.Decimal
-	precision := scale + max(d.lnWeight(), 0) + 12
-	context(precision).Ln(&r, x)
-	return fromApd(&r).Round(scale)
-}
-
 // Exp returns e^d.
 func (d Decimal) Exp() (Decimal, error) {
 	switch d.kind {
@@ -100,20 +89,6 @@ func (d Decimal) Exp() (Decimal, error) {
 	val := min(max(d.Float64()*0.434294481903252, -2000), 2000)
 	scale := clampScale(max(minSigDigits-int(val), int(d.scale)))
 	return d.expScale(scale)
-}
-
-func (d Decimal) expScale(scale int) (Decimal, error) {
-	f := d.Float64()
-	if f > 2000*3 { // PostgreSQL's limit on results of exp
-		return Decimal{}, ErrOverflow
-	}
-	if f < -2000*3 {
-		return Decimal{scale: uint16(scale)}, nil
-	}
-	var r apd.Decimal
-	precision := scale + max(int(f*0.434294481903252), 0) + 12
-	context(precision).Exp(&r, d.apd())
-	return fromApd(&r).Round(scale), nil
 }
 
 // Log returns the logarithm of d to the given base.
@@ -243,13 +218,13 @@ func (d Decimal) powerInt(n int) (Decimal, error) {
 		}
 		f = float64(n) * (math.Log10(m) + float64(p))
 	}
+	scale := clampScale(max(minSigDigits, int(d.scale)))
 	switch {
 	case f > MaxWhole+4:
 		return d, ErrOverflow
-	case f+1 < -maxDisplayScale:
-		return Decimal{scale: maxDisplayScale}, nil
+	case f+1 < -float64(scale):
+		return Decimal{scale: uint16(scale)}, nil
 	}
-	scale := clampScale(max(minSigDigits, int(d.scale)))
 	switch {
 	case n == 0:
 		return FromInt64(1).Round(scale), nil
@@ -304,29 +279,4 @@ func mulKeep(a, b Decimal, keep int) Decimal {
 		return r.Round(min(r.Scale(), max(0, r.Scale()-excess)))
 	}
 	return r
-}
-
-// apd converts a number for the functions that the apd package computes.
-func (d Decimal) apd() *apd.Decimal {
-	x := &apd.Decimal{Negative: d.neg, Exponent: -int32(d.scale)}
-	x.Coeff.SetMathBigInt(d.mag())
-	return x
-}
-
-func fromApd(x *apd.Decimal) Decimal {
-	m := new(big.Int).Set(x.Coeff.MathBigInt())
-	if x.Exponent > 0 {
-		return fromMag(m.Mul(m, bigPow10(int(x.Exponent))), 0, x.Negative)
-	}
-	if -x.Exponent > MaxScale {
-		m = divRoundBig(m, bigPow10(int(-x.Exponent)-MaxScale))
-		return fromMag(m, MaxScale, x.Negative)
-	}
-	return fromMag(m, int(-x.Exponent), x.Negative)
-}
-
-func context(precision int) *apd.Context {
-	c := apd.BaseContext.WithPrecision(uint32(max(precision, 20)))
-	c.Traps = 0
-	return c
 }

@@ -1,0 +1,155 @@
+package weft_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/weftdb/weft"
+)
+
+// copyInto writes a file and copies it into table t of two text columns.
+func copyInto(t *testing.T, s *weft.Session, content, options string) error {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "f")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Exec(context.Background(), "copy t from '"+file+"' "+options)
+	return err
+}
+
+// TestCopyInvalidText copies files whose bytes are no text. The errors are PostgreSQL's, its
+// CONTEXT being the detail here.
+func TestCopyInvalidText(t *testing.T) {
+	many := strings.Repeat("one\ttwo\n", 3000)
+	for _, test := range []struct{ content, options, bytes, where string }{
+		{"a\tb\nc\xff\td\n", "", "0xff", "line 2"},
+		{"a\tb\nc\tx\xc3(", "", "0xc3 0x28", "line 2"},
+		{"a\tb\nc\tx\xe2\x82\n", "", "0xe2 0x82 0x0a", "line 2"},
+		{"a\x00\tb\n", "", "0x00", "line 1"},
+		{"a\\xff\tb\n", "", "0xff", "line 1"},
+		{"a\\000\tb\n", "", "0x00", "line 1"},
+		{"a\\303\tb\n", "", "0xc3", "line 1"},
+		{"\xf0\x80\x80\x80\tb\n", "", "0xf0 0x80 0x80 0x80", "line 1"},
+		{"\xed\xa0\x80\tb\n", "", "0xed 0xa0 0x80", "line 1"},
+		{"a,\"b\nc\xff\"\n", "(format csv)", "0xff", "line 2"},
+		{"x\xff,y\na,b\n", "(format csv, header)", "0xff", "line 1"},
+		{"x,\"y\nz\"\na,b\nc,\xff\n", "(format csv, header)", "0xff", "line 4"},
+		{many + "\xff\tb\n" + many, "", "0xff", "line 3001"},
+	} {
+		s := memorySession(t)
+		mustExec(t, s, "create table t (a text, b text)")
+		err := copyInto(t, s, test.content, test.options)
+		var known *weft.Error
+		if !errors.As(err, &known) || known.Code != "22021" {
+			t.Errorf("%.30q: error %v, want 22021", test.content, err)
+			continue
+		}
+		if want := `invalid byte sequence for encoding "UTF8": ` + test.bytes; known.Message != want {
+			t.Errorf("%.30q: %s, want %s", test.content, known.Message, want)
+		}
+		if want := "COPY t, " + test.where; known.Detail != want {
+			t.Errorf("%.30q: detail %q, want %q", test.content, known.Detail, want)
+		}
+		if got := oneRow(t, s, "select count(*) from t"); got != "0" {
+			t.Errorf("%.30q: %s rows", test.content, got)
+		}
+	}
+}
+
+// TestCopyRecords copies files in which records are not lines.
+func TestCopyRecords(t *testing.T) {
+	for _, test := range []struct{ content, options, want string }{
+		{"a\\x41\\101\\102\tb\n", "", "aAAB=b"},
+		{"a\\x4\\1\\18\tb\\N\\8\\xyz\n", "", "a\x04\x01\x018=bN8xyz"},
+		{"a\\\nb\tc\nd\te\n", "", "a\nb=c;d=e"},
+		{"a\\\\\tc\nd\te\n", "", "a\\=c;d=e"},
+		{strings.Repeat("a\\\nb\tc\n", 1500), "", strings.TrimSuffix(strings.Repeat("a\nb=c;", 1500), ";")},
+		{"ä\\303\\244\t€\n", "", "ää=€"},
+		{"a,b\n\\.\n\xff,c", "(format csv)", "a=b"},
+		{"a\tb\n\\.\nmore\n", "", "a=b"},
+		{"\"\\.\",b\n", "(format csv)", "\\.=b"},
+		{"a,b\n", "(format csv, encoding 'utf-8')", "a=b"},
+	} {
+		s := memorySession(t)
+		mustExec(t, s, "create table t (a text, b text)")
+		if err := copyInto(t, s, test.content, test.options); err != nil {
+			t.Errorf("%.30q: %v", test.content, err)
+			continue
+		}
+		if got := oneRow(t, s, "select coalesce(string_agg(a || '=' || b, ';'), '') from t"); got != test.want {
+			t.Errorf("%.30q: got %.60q, want %.60q", test.content, got, test.want)
+		}
+	}
+}
+
+// TestCopyErrorLines finds the physical line of errors behind records of several lines.
+func TestCopyErrorLines(t *testing.T) {
+	for _, test := range []struct{ content, options, message, where string }{
+		{"\"a\nb\",c\n\"a\nb\",c,d\n", "(format csv)", "extra data after last expected column", "line 4"},
+		{"a\tb\nc\nd\xff\te\n", "", `missing data for column "b"`, "line 2"},
+		{"a\\\nb\tc\nd\n", "", `missing data for column "b"`, "line 3"},
+		{"a,b\n", "(format csv, encoding 'latin1')", `encoding "latin1" is not supported`, ""},
+	} {
+		s := memorySession(t)
+		mustExec(t, s, "create table t (a text, b text)")
+		err := copyInto(t, s, test.content, test.options)
+		var known *weft.Error
+		if !errors.As(err, &known) || known.Message != test.message || test.where != "" && known.Detail != "COPY t, "+test.where {
+			t.Errorf("%q: error %v, want %s in %s", test.content, err, test.message, test.where)
+		}
+	}
+}
+
+// TestCopyLoneEndMark writes and reads back the value that would end the data.
+func TestCopyLoneEndMark(t *testing.T) {
+	for _, format := range []string{"csv", "text"} {
+		s := memorySession(t)
+		mustExec(t, s, `create table t (a text); insert into t values ('x'), ('\.'), ('y')`)
+		file := filepath.Join(t.TempDir(), "f")
+		mustExec(t, s, "copy t to '"+file+"' (format "+format+")")
+		mustExec(t, s, "truncate t")
+		mustExec(t, s, "copy t from '"+file+"' (format "+format+")")
+		if got := oneRow(t, s, "select string_agg(a, ',') from t"); got != `x,\.,y` {
+			t.Errorf("%s: got %s", format, got)
+		}
+	}
+}
+
+// TestParquetText reads bytes that are no text, which only bytea takes.
+func TestParquetText(t *testing.T) {
+	type marked struct {
+		A string `parquet:"a"`
+		B int64  `parquet:"b"`
+	}
+	type plain struct {
+		A []byte `parquet:"a"`
+		B int64  `parquet:"b"`
+	}
+	dir := t.TempDir()
+	text, raw := filepath.Join(dir, "text.parquet"), filepath.Join(dir, "raw.parquet")
+	if err := parquet.WriteFile(text, []marked{{"good", 1}, {"bad \xc3(", 2}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := parquet.WriteFile(raw, []plain{{[]byte("gut: ä"), 1}, {[]byte("\xff\\\x00"), 2}}); err != nil {
+		t.Fatal(err)
+	}
+	s := memorySession(t)
+	mustExec(t, s, "create table t (a text, b bigint); create table r (a bytea, b bigint)")
+	for file, bytes := range map[string]string{text: "0xc3 0x28", raw: "0xff"} {
+		_, err := s.Exec(t.Context(), "copy t from '"+file+"' (format parquet)")
+		var known *weft.Error
+		if !errors.As(err, &known) || known.Code != "22021" || !strings.HasSuffix(known.Message, `"UTF8": `+bytes) || known.Detail != "COPY t, row 2" || known.ColumnName != "a" {
+			t.Errorf("%s: error %v, detail %q", file, err, known.Detail)
+		}
+	}
+	mustExec(t, s, "copy r from '"+raw+"' (format parquet)")
+	if got := oneRow(t, s, "select string_agg(encode(a, 'hex'), ',') from r"); got != "6775743a20c3a4,ff5c00" {
+		t.Errorf("bytea from plain bytes: %s", got)
+	}
+}

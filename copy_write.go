@@ -1,0 +1,148 @@
+package weft
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+)
+
+// copyTo writes a table or a query's result to a file.
+func (r *running) copyTo(n *sql.Copy, o copyOptions) (*Rows, error) {
+	inner := *r
+	if n.Query != nil {
+		sel, ok := n.Query.(*sql.Select)
+		if !ok {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "COPY of this statement is not supported").At(n.Start)
+		}
+		inner.stmt = sel
+	} else {
+		core := &sql.SelectCore{Span: n.Span, From: []sql.TableRef{&sql.TableName{Span: n.Table.Span, Name: n.Table}}}
+		for _, id := range n.Columns {
+			core.Targets = append(core.Targets, sql.Target{Span: id.Span, Expr: &sql.ColumnRef{Span: id.Span, Parts: []sql.Ident{id}}})
+		}
+		if n.Columns == nil {
+			core.Targets = []sql.Target{{Span: n.Span, Expr: &sql.Star{Span: n.Span}}}
+		}
+		inner.stmt = &sql.Select{Span: n.Span, Body: core}
+	}
+	rows, err := inner.read()
+	if err != nil {
+		return nil, err
+	}
+	count, err := writeFile(n, o, rows)
+	if cerr := rows.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Rows{done: true, affected: count, tag: "COPY " + itoa(count)}, nil
+}
+
+// writeFile writes rows to a file, which replaces an older one only when it is complete.
+func writeFile(n *sql.Copy, o copyOptions, rows *Rows) (int64, error) {
+	temp := n.File + ".part"
+	f, err := os.Create(temp)
+	if err != nil {
+		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file %q for writing: %w", n.File, err).At(n.Start)
+	}
+	var count int64
+	if o.format == "parquet" {
+		count, err = writeParquet(f, rows)
+	} else {
+		count, err = writeRecords(f, o, rows)
+	}
+	if cerr := f.Close(); err == nil && cerr != nil {
+		err = sqlerr.New(sqlerr.IOError, "write COPY file: %w", cerr)
+	}
+	if err == nil {
+		if err = os.Rename(temp, n.File); err != nil {
+			err = sqlerr.New(sqlerr.IOError, "write COPY file: %w", err)
+		}
+	}
+	if err != nil {
+		os.Remove(temp) // the error that matters is err
+	}
+	return count, err
+}
+
+func writeRecords(f io.Writer, o copyOptions, rows *Rows) (int64, error) {
+	w := bufio.NewWriterSize(f, 1<<20)
+	cols := rows.Columns()
+	var line []byte
+	if o.header {
+		for i, c := range cols {
+			line = appendField(line, o, []byte(c.Name), i > 0)
+		}
+		line = append(line, '\n')
+	}
+	var count int64
+	for rows.Next() {
+		at := rows.position()
+		for i := range cols {
+			v := rows.batch.Vecs[i]
+			if v.IsNull(at) {
+				if i > 0 {
+					line = append(line, o.delimiter)
+				}
+				line = append(line, o.null...)
+				continue
+			}
+			text, _ := rows.Text(i)
+			line = appendField(line, o, []byte(text), i > 0)
+		}
+		line = append(line, '\n')
+		count++
+		if _, err := w.Write(line); err != nil {
+			return count, sqlerr.New(sqlerr.IOError, "write COPY file: %w", err)
+		}
+		line = line[:0]
+	}
+	if err := rows.Err(); err != nil {
+		return count, err
+	}
+	if _, err := w.Write(line); err != nil { // a header without rows
+		return count, sqlerr.New(sqlerr.IOError, "write COPY file: %w", err)
+	}
+	if err := w.Flush(); err != nil {
+		return count, sqlerr.New(sqlerr.IOError, "write COPY file: %w", err)
+	}
+	return count, nil
+}
+
+// appendField writes a value in the format's escaping.
+func appendField(dst []byte, o copyOptions, field []byte, delimit bool) []byte {
+	if delimit {
+		dst = append(dst, o.delimiter)
+	}
+	if o.format == "text" {
+		for _, b := range field {
+			switch b {
+			case '\\', o.delimiter:
+				dst = append(dst, '\\', b)
+			case '\n':
+				dst = append(dst, `\n`...)
+			case '\r':
+				dst = append(dst, `\r`...)
+			default:
+				dst = append(dst, b)
+			}
+		}
+		return dst
+	}
+	if string(field) != o.null && string(field) != endOfData && bytes.IndexByte(field, o.delimiter) < 0 && bytes.IndexByte(field, o.quote) < 0 && !bytes.ContainsAny(field, "\r\n") {
+		return append(dst, field...)
+	}
+	dst = append(dst, o.quote)
+	for _, b := range field {
+		if b == o.quote || b == o.escape {
+			dst = append(dst, o.escape)
+		}
+		dst = append(dst, b)
+	}
+	return append(dst, o.quote)
+}
