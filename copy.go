@@ -180,11 +180,10 @@ type bulkLoader interface {
 
 func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []sql.Ident, in planner.Input, w *work) (*copyLoad, error) {
 	l := &copyLoad{statement: r.text, table: t, in: in, threads: r.s.threads(), wasEmpty: r.s.db.engine.RowCount(t) == 0}
-	zone, err := expr.LoadZone(r.s.setting(setTimeZone))
-	if err != nil {
+	var err error
+	if l.env, err = r.sessionEnv(); err != nil {
 		return nil, err
 	}
-	l.env = &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone}
 	for _, id := range columns {
 		pos := t.ColumnIndex(id.Name)
 		if pos < 0 {

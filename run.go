@@ -139,13 +139,21 @@ func (s *Session) plannerSettings() *planner.Settings {
 	return p
 }
 
-// env is what expressions may depend on.
-func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
+// sessionEnv is what expressions without parameters may depend on.
+func (r *running) sessionEnv() (*expr.Env, error) {
 	zone, err := expr.LoadZone(r.s.setting(setTimeZone))
 	if err != nil {
 		return nil, err
 	}
-	env := &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: splitList(r.s.setting(setSearchPath)), Version: "PostgreSQL " + serverVersion}
+	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: splitList(r.s.setting(setSearchPath)), Version: "PostgreSQL " + serverVersion}, nil
+}
+
+// env is what a plan's expressions may depend on.
+func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
+	env, err := r.sessionEnv()
+	if err != nil {
+		return nil, err
+	}
 	if len(r.args) != len(plan.Params) {
 		return nil, sqlerr.New(sqlerr.UndefinedParameter, "the statement takes %d parameters but %d arguments were given", len(plan.Params), len(r.args))
 	}

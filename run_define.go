@@ -12,8 +12,12 @@ import (
 
 // define runs statements that change or describe the catalog.
 func (r *running) define() (*Rows, error) {
+	env, err := r.sessionEnv()
+	if err != nil {
+		return nil, err
+	}
 	w := r.s.beginWork()
-	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine}}
+	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine, Env: env}}
 	rows, err := d.run()
 	if err = w.end(r.ctx, err); err != nil {
 		return nil, err

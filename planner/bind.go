@@ -20,6 +20,7 @@ type binder struct {
 	paramSlots int            // including those made for init plans
 	initPlans  []InitPlan
 	ctes       []*CTE
+	noParams   bool        // $n is not allowed
 	refs       []columnUse // columns named so far, but for those in aggregates of their query
 	depth      int         // of nested queries, for the complexity limit
 	failed     error       // first error of a rule
@@ -58,7 +59,7 @@ func (b *binder) columnLike(c *expr.Col) *expr.Col { return b.column(c.Name, c.T
 
 // param returns statement parameter $n.
 func (b *binder) param(n *sql.Param) (expr.Expr, error) {
-	if n.Number < 1 || n.Number > 65535 {
+	if n.Number < 1 || n.Number > 65535 || b.noParams {
 		return nil, sqlerr.New(sqlerr.UndefinedParameter, "there is no parameter $%d", n.Number).At(n.Start)
 	}
 	for len(b.paramTypes) < n.Number {

@@ -199,7 +199,7 @@ func (b *binder) defaultOf(t *catalog.Table, pos int) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := b.expr(parsed, &scope{noAggregates: "aggregate functions are not allowed in DEFAULT expressions"})
+	e, err := b.expr(parsed, defaultScope())
 	if err != nil {
 		return nil, err
 	}
@@ -232,17 +232,20 @@ func (b *binder) checks(t *catalog.Table, cols []*expr.Col) ([]TableCheck, error
 		if err != nil {
 			return nil, err
 		}
-		s := &scope{rels: []*scopeRel{relation(t.Name, columnNames(t), cols)}, noAggregates: "aggregate functions are not allowed in check constraints"}
-		e, err := b.condition(parsed, s, "CHECK")
+		e, err := b.check(parsed, t, cols)
 		if err != nil {
 			return nil, err
-		}
-		if hasSubquery(e) {
-			return nil, b.unsupported(parsed, "a subquery in a check constraint")
 		}
 		out = append(out, TableCheck{Name: c.Name, Expr: e})
 	}
 	return out, nil
+}
+
+// check binds the condition of a CHECK constraint.
+func (b *binder) check(e sql.Expr, t *catalog.Table, cols []*expr.Col) (expr.Expr, error) {
+	s := &scope{rels: []*scopeRel{relation(t.Name, columnNames(t), cols)}, noAggregates: "aggregate functions are not allowed in check constraints",
+		noSubqueries: "cannot use subquery in check constraint"}
+	return b.condition(e, s, "CHECK")
 }
 
 // returning binds RETURNING over the stored row.

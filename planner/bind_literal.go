@@ -78,12 +78,5 @@ func intervalFields(value, fields string) string {
 // BindConstant binds an expression that names no columns and has no subqueries.
 func BindConstant(e sql.Expr) (expr.Expr, error) {
 	b := newBinder(Input{Catalog: catalog.NewSnapshot(1), Settings: DefaultSettings()})
-	bound, err := b.expr(e, &scope{noAggregates: "aggregate functions are not allowed here"})
-	if err != nil {
-		return nil, err
-	}
-	if hasSubquery(bound) {
-		return nil, b.unsupported(e, "a subquery here")
-	}
-	return bound, nil
+	return b.expr(e, &scope{noAggregates: "aggregate functions are not allowed here", noSubqueries: "a subquery is not supported here"})
 }

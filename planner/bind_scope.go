@@ -33,6 +33,8 @@ type scope struct {
 	// noAggregates explains why aggregates of this query are not allowed in the clause that is
 	// being bound ("" = allowed).
 	noAggregates string
+	// noColumns and noSubqueries explain why those are not allowed here ("" = allowed).
+	noColumns, noSubqueries string
 	// outerAggs are the aggregates of this query that stand in its subqueries.
 	outerAggs []outerAggregate
 }
@@ -46,6 +48,12 @@ type boundCTE struct {
 	err error // why the name cannot be used here
 }
 
+// defaultScope is where the DEFAULT of a column is bound.
+func defaultScope() *scope {
+	return &scope{noAggregates: "aggregate functions are not allowed in DEFAULT expressions",
+		noColumns: "cannot use column reference in DEFAULT expression", noSubqueries: "cannot use subquery in DEFAULT expression"}
+}
+
 func (s *scope) findCTE(name string) *boundCTE {
 	for ; s != nil; s = s.parent {
 		if c, ok := s.ctes[name]; ok {
@@ -57,6 +65,9 @@ func (s *scope) findCTE(name string) *boundCTE {
 
 // resolve finds the column a name stands for.
 func (s *scope) resolve(ref *sql.ColumnRef) (expr.Expr, error) {
+	if s.noColumns != "" {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s", s.noColumns).At(ref.Start)
+	}
 	name := ref.Parts[len(ref.Parts)-1].Name
 	table, schema := "", ""
 	if n := len(ref.Parts); n >= 2 {

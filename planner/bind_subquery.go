@@ -60,6 +60,13 @@ func hasSubquery(e expr.Expr) bool {
 }
 
 func (b *binder) subquery(e sql.Expr, s *scope) (expr.Expr, error) {
+	if s.noSubqueries != "" {
+		pos := e.SourceSpan().Start
+		if q, ok := e.(*sql.Quantified); ok {
+			pos = q.OpPos
+		}
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s", s.noSubqueries).At(pos)
+	}
 	switch e := e.(type) {
 	case *sql.Exists:
 		q, err := b.query(e.Query, s)
@@ -79,6 +86,8 @@ func (b *binder) subquery(e sql.Expr, s *scope) (expr.Expr, error) {
 		return &subqueryRef{kind: scalarSubquery, plan: q.plan, typ: q.cols()[0].Typ, source: e, scope: s}, nil
 	case *sql.Quantified:
 		return b.quantified(e, s)
+	case *sql.In:
+		return b.inQuery(e, s)
 	}
 	panic("planner: unknown subquery")
 }
@@ -156,34 +165,34 @@ func (b *binder) any(left []expr.Expr, op string, query *sql.Select, s *scope, p
 }
 
 func (b *binder) in(e *sql.In, s *scope) (expr.Expr, error) {
-	var out expr.Expr
-	var err error
+	bind := b.inList
 	if e.Query != nil {
-		left, lerr := b.rowArgs(e.Expr, s)
-		if lerr != nil {
-			return nil, lerr
-		}
-		ref, rerr := b.any(left, "=", e.Query, s, e.Start)
-		if rerr != nil {
-			return nil, rerr
-		}
-		positive := *e
-		positive.Not = false
-		ref.source = &positive
-		out = ref
-	} else {
-		out, err = b.inList(e, s)
+		bind = func(*sql.In, *scope) (expr.Expr, error) { return b.subquery(e, s) }
 	}
-	if err != nil {
-		return nil, err
-	}
-	if !e.Not {
-		return out, nil
+	out, err := bind(e, s)
+	if err != nil || !e.Not {
+		return out, err
 	}
 	if list, ok := out.(*expr.InList); ok {
 		return &expr.InList{Arg: list.Arg, List: list.List, Negated: true}, nil
 	}
 	return &expr.Not{Arg: out}, nil
+}
+
+// inQuery binds left IN (query), without a NOT.
+func (b *binder) inQuery(e *sql.In, s *scope) (expr.Expr, error) {
+	left, err := b.rowArgs(e.Expr, s)
+	if err != nil {
+		return nil, err
+	}
+	ref, err := b.any(left, "=", e.Query, s, e.Start)
+	if err != nil {
+		return nil, err
+	}
+	positive := *e
+	positive.Not = false
+	ref.source = &positive
+	return ref, nil
 }
 
 // inList binds expr IN (…). A list of one type becomes an InList, anything else an OR of

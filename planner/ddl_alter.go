@@ -152,15 +152,11 @@ func (a *alter) addColumn(n *sql.AddColumn) error {
 
 // missingValue evaluates a default once for all existing rows.
 func (a *alter) missingValue(c *catalog.Column, e sql.Expr) (string, error) {
-	b := newBinder(a.d.Input)
-	bound, err := b.expr(e, &scope{noAggregates: "aggregate functions are not allowed in DEFAULT expressions"})
+	_, bound, err := a.d.bindDefault(c, e)
 	if err != nil {
 		return "", err
 	}
-	if bound, err = b.coerce(bound, c.Type, expr.AssignmentCast, e.SourceSpan().Start); err != nil {
-		return "", err
-	}
-	folded, err := expr.FoldConstants(bound, nil)
+	folded, err := expr.FoldConstants(bound, a.d.Env)
 	if err != nil {
 		return "", err
 	}
@@ -171,7 +167,7 @@ func (a *alter) missingValue(c *catalog.Column, e sql.Expr) (string, error) {
 	if k.Value.Null {
 		return "", nil
 	}
-	return sql.QuoteString(expr.FormatDatum(c.Type, k.Value, nil)), nil
+	return sql.QuoteString(expr.FormatDatum(c.Type, k.Value, a.d.Env)), nil
 }
 
 func (a *alter) dropColumn(n *sql.DropColumn) error {
@@ -244,11 +240,7 @@ func (a *alter) setDefault(n *sql.AlterColumnDefault) error {
 	if n.Default == nil {
 		return nil
 	}
-	if err := a.d.checkDefault(a.t, c, n.Default); err != nil {
-		return err
-	}
-	c.Default = sql.Format(n.Default)
-	return nil
+	return a.d.setDefault(c, n.Default)
 }
 
 func (a *alter) setNotNull(n *sql.AlterColumnNotNull) error {

@@ -22,6 +22,8 @@ type Allocator interface {
 type DDL struct {
 	Input
 	IDs Allocator
+	// Env tells what session-dependent literals such as 'now' mean.
+	Env *expr.Env
 	// Notices collects messages for the client.
 	Notices []string
 }
@@ -119,10 +121,9 @@ func (d *DDL) addColumn(t *catalog.Table, n *sql.ColumnDef, table sql.Tristate) 
 	}
 	c := catalog.Column{ID: t.NextColumn, Name: n.Name.Name, Type: typ, NotNull: n.NotNull == sql.Yes, AddedIn: t.SchemaVersion}
 	if n.Default != nil {
-		if err := d.checkDefault(t, &c, n.Default); err != nil {
+		if err := d.setDefault(&c, n.Default); err != nil {
 			return err
 		}
-		c.Default = sql.Format(n.Default)
 	}
 	// Precedence of the reference: a table-level COLVIEW covers every column not marked NOCOLVIEW;
 	// without it only columns marked COLVIEW are covered.
@@ -132,19 +133,57 @@ func (d *DDL) addColumn(t *catalog.Table, n *sql.ColumnDef, table sql.Tristate) 
 	return nil
 }
 
-// checkDefault binds a default once, so that a wrong one is refused now.
-func (d *DDL) checkDefault(t *catalog.Table, c *catalog.Column, e sql.Expr) error {
+// definitionBinder binds the expressions of a definition, which outlive the statement's parameters.
+func (d *DDL) definitionBinder() *binder {
 	b := newBinder(d.Input)
-	bound, err := b.expr(e, &scope{noAggregates: "aggregate functions are not allowed in DEFAULT expressions"})
+	b.noParams = true
+	return b
+}
+
+// bindDefault binds a default as the column's type, so that a wrong one is refused now.
+func (d *DDL) bindDefault(c *catalog.Column, e sql.Expr) (bound, coerced expr.Expr, err error) {
+	b, pos := d.definitionBinder(), e.SourceSpan().Start
+	if bound, err = b.expr(e, defaultScope()); err != nil {
+		return nil, nil, err
+	}
+	coerced, err = b.coerce(bound, c.Type, expr.AssignmentCast, pos)
+	if code := sqlerr.CodeOf(err); err != nil && (code == sqlerr.DatatypeMismatch || code == sqlerr.CannotCoerce) {
+		err = sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but default expression is of type %s", c.Name, c.Type.Base(), bound.Type().Base()).
+			At(pos).WithHint("You will need to rewrite or cast the expression.")
+	}
+	return bound, coerced, err
+}
+
+// setDefault gives a column a default. Literals such as 'now' are read here, once for all rows.
+func (d *DDL) setDefault(c *catalog.Column, e sql.Expr) error {
+	bound, _, err := d.bindDefault(c, e)
 	if err != nil {
 		return err
 	}
-	if hasSubquery(bound) {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot use subquery in DEFAULT expression").At(e.SourceSpan().Start)
+	c.Default = sql.Format(e)
+	pos := e.SourceSpan().Start
+	cast, isCast := e.(*sql.Cast)
+	if isCast {
+		e = cast.Expr
 	}
-	if _, err := b.coerce(bound, c.Type, expr.AssignmentCast, e.SourceSpan().Start); err != nil {
-		return sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but default expression is of type %s", c.Name, c.Type.Base(), bound.Type().Base()).
-			At(e.SourceSpan().Start).WithHint("You will need to rewrite or cast the expression.")
+	switch e.(type) {
+	case *sql.StringLit, *sql.TypedLit:
+	default:
+		return nil
+	}
+	if bound.Type().ID == catalog.Unknown { // modifiers apply when the default is stored
+		if bound, err = expr.Coerce(bound, c.Type.Base(), expr.AssignmentCast, pos); err != nil {
+			return err
+		}
+	}
+	if _, known := bound.(*expr.Const); known {
+		return nil
+	}
+	if bound, err = expr.FoldConstants(bound, d.Env); err != nil {
+		return at(err, pos)
+	}
+	if k, ok := bound.(*expr.Const); ok {
+		c.Default = sql.QuoteString(expr.FormatDatum(k.Typ, k.Value, d.Env)) + "::" + k.Typ.String()
 	}
 	return nil
 }
@@ -205,17 +244,15 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 }
 
 func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
-	b := newBinder(d.Input)
+	b := d.definitionBinder()
 	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr)}
 	if check.Name == "" {
 		check.Name = checkName(t, n.Expr)
 	} else if t.HasCheck(check.Name) {
 		return duplicateConstraint(t, n.Name)
 	}
-	probe := t.Clone()
-	probe.Checks = []catalog.Check{check}
-	if _, err := b.checks(probe, b.rowColumns(t)); err != nil {
-		return at(err, n.Expr.SourceSpan().Start)
+	if _, err := b.check(n.Expr, t, b.rowColumns(t)); err != nil {
+		return err
 	}
 	t.Checks = append(t.Checks, check)
 	return nil

@@ -57,7 +57,7 @@ func keepGoing(t *testing.T, script string) string {
 	return out.String()
 }
 
-var withoutPosition = regexp.MustCompile(`^ERROR:  (division by zero|.* out of range$|table ".*" does not exist|relation ".*" already exists)`)
+var withoutPosition = regexp.MustCompile(`^ERROR:  (division by zero|.* out of range$|table ".*" does not exist|relation ".*" already exists|.* but default expression is of type)`)
 
 // withoutRuntimePositions drops the position of errors that PostgreSQL raises without one, because
 // they arise while rows are computed or objects looked up: weft says where they come from.
