@@ -145,7 +145,7 @@ func (r *running) sessionEnv() (*expr.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: splitList(r.s.setting(setSearchPath)), Version: "PostgreSQL " + serverVersion}, nil
+	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: splitList(r.s.setting(setSearchPath)), Version: "PostgreSQL " + serverVersion, Sequences: sequences{r}}, nil
 }
 
 // env is what a plan's expressions may depend on.
@@ -186,7 +186,7 @@ func (r *running) query() (*Rows, error) {
 		if !locksRows(q) {
 			return r.read()
 		}
-		if r.s.txn != nil && r.s.txOptions.ReadOnly {
+		if r.s.readOnly() {
 			return nil, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute SELECT FOR UPDATE in a read-only transaction")
 		}
 	}

@@ -49,6 +49,9 @@ func (d *definition) run() (*Rows, error) {
 			return done("CREATE TABLE"), err
 		}
 		d.viewsChanged = t.HasView
+		if err := d.putSequences(); err != nil {
+			return nil, err
+		}
 		return done("CREATE TABLE"), d.put(t)
 	case *sql.CreateTableAs:
 		return d.createTableAs(n)
@@ -60,6 +63,10 @@ func (d *definition) run() (*Rows, error) {
 		return d.truncate(n)
 	case *sql.CreateIndex:
 		return d.createIndex(n)
+	case *sql.CreateSequence:
+		return d.createSequence(n)
+	case *sql.AlterSequence:
+		return d.alterSequence(n)
 	case *sql.CreateSchema:
 		return d.createSchema(n)
 	case *sql.Analyze:
@@ -132,7 +139,25 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 		return done("ALTER TABLE"), err
 	}
 	d.viewsChanged = change.ViewChanged || change.Table.HasView
-	return done("ALTER TABLE"), d.putChecked(change)
+	if err := d.putSequences(); err != nil {
+		return nil, err
+	}
+	if err := d.putChecked(change); err != nil {
+		return nil, err
+	}
+	return done("ALTER TABLE"), d.dropOrphanSequences(change.Table)
+}
+
+// dropOrphanSequences drops the sequences of columns that a table no longer has.
+func (d *definition) dropOrphanSequences(t *catalog.Table) error {
+	for _, r := range d.ddl.OwnedSequences(t.ID, 0) {
+		if t.ColumnByID(r.Sequence.OwnerColumn) < 0 {
+			if err := d.dropRelation(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // putChecked replaces a table by its altered form: without the new constraints first, then, when
@@ -230,6 +255,8 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 	case sql.TableObject:
 	case sql.IndexObject:
 		return d.dropIndex(n)
+	case sql.SequenceObject:
+		return d.dropSequence(n)
 	case sql.SchemaObject:
 		return d.dropSchema(n)
 	default:
@@ -242,15 +269,14 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 				d.ddl.Notices = append(d.ddl.Notices, `table "`+name.Name+`" does not exist, skipping`)
 				continue
 			}
+			if other := d.ddl.FindRelation(name); other != nil {
+				return nil, planner.WrongKind(other, catalog.OrdinaryTable).At(name.Start)
+			}
 			return nil, sqlerr.New(sqlerr.UndefinedTable, "table %q does not exist", name.Name).At(name.Start)
 		}
-		if err := d.lock(t); err != nil {
+		if err := d.dropRelation(t); err != nil {
 			return nil, err
 		}
-		if err := d.w.txn.SetCatalog(d.r.ctx, d.w.txn.Catalog().WithoutTable(t.ID)); err != nil {
-			return nil, err
-		}
-		d.ddl.Catalog = d.w.txn.Catalog()
 		d.viewsChanged = d.viewsChanged || t.HasView
 	}
 	return done("DROP TABLE"), nil
@@ -267,6 +293,13 @@ func (d *definition) truncate(n *sql.Truncate) (*Rows, error) {
 		}
 		if err := d.put(d.ddl.Truncated(t)); err != nil {
 			return nil, err
+		}
+		if n.RestartIdentity {
+			for _, r := range d.ddl.OwnedSequences(t.ID, 0) {
+				if err := d.put(d.ddl.Restarted(r)); err != nil {
+					return nil, err
+				}
+			}
 		}
 		d.viewsChanged = d.viewsChanged || t.HasView
 	}
@@ -295,11 +328,11 @@ func (d *definition) dropSchema(n *sql.Drop) (*Rows, error) {
 			}
 			return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", name.Name).At(name.Start)
 		}
-		for _, t := range current.Tables() {
+		for _, t := range current.Relations() {
 			if t.Schema == name.Name {
 				if !n.Cascade {
 					return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", name.Name).
-						At(name.Start).WithDetail("table %s depends on schema %s", qualified(t), name.Name).
+						At(name.Start).WithDetail("%s %s depends on schema %s", t.Kind, qualified(t), name.Name).
 						WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 				}
 				current = current.WithoutTable(t.ID)

@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"strings"
+
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/sql"
 )
@@ -26,8 +28,9 @@ func (d *definition) createIndex(n *sql.CreateIndex) (*Rows, error) {
 func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
 	for _, name := range n.Names {
 		t, index := d.ddl.LookupIndex(name)
-		if t == nil && d.ddl.FindTable(name) != nil {
-			return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", name.Name).WithHint("Use DROP TABLE to remove a table.")
+		if r := d.ddl.FindRelation(name); t == nil && r != nil {
+			kind := r.Kind.String()
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", name.Name).WithHint("Use DROP %s to remove a %s.", strings.ToUpper(kind), kind)
 		}
 		if t == nil {
 			if n.IfExists {

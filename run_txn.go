@@ -62,6 +62,9 @@ func (s *Session) rollback() {
 	}
 }
 
+// readOnly reports whether the open transaction may not write.
+func (s *Session) readOnly() bool { return s.txn != nil && s.txOptions.ReadOnly }
+
 func (s *Session) endTxn() {
 	s.txn, s.failed, s.viewDDL, s.saves = nil, false, false, nil
 	for name, value := range s.local {

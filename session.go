@@ -29,6 +29,7 @@ type Session struct {
 	viewDDL   bool         // column views changed in the transaction
 	prepared  map[string]*sql.Prepare
 	saves     []namedSavepoint
+	drawn     drawnValues
 
 	mu     sync.Mutex // held while a statement runs, so that closing the database waits for it
 	closed bool

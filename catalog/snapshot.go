@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 )
 
@@ -38,7 +39,7 @@ func NodeName(i int) string { return fmt.Sprintf("dn_%d_%d", 6001+2*i, 6002+2*i)
 // Table returns the table of that id, nil if there is none.
 func (s *Snapshot) Table(id TableID) *Table { return s.tables[id] }
 
-// Lookup returns the named table, nil if there is none.
+// Lookup returns the named relation, nil if there is none.
 func (s *Snapshot) Lookup(schema, name string) *Table {
 	id, ok := s.byName[tableName{schema, name}]
 	if !ok {
@@ -50,8 +51,13 @@ func (s *Snapshot) Lookup(schema, name string) *Table {
 // HasSchema reports whether the schema exists.
 func (s *Snapshot) HasSchema(name string) bool { return s.schemas[name] }
 
-// Tables returns all tables ordered by schema and name.
+// Tables returns all ordinary tables ordered by schema and name.
 func (s *Snapshot) Tables() []*Table {
+	return slices.DeleteFunc(s.Relations(), func(t *Table) bool { return t.Kind != OrdinaryTable })
+}
+
+// Relations returns all relations ordered by schema and name.
+func (s *Snapshot) Relations() []*Table {
 	all := make([]*Table, 0, len(s.tables))
 	for _, t := range s.tables {
 		all = append(all, t)

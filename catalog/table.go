@@ -26,9 +26,21 @@ type Column struct {
 	// literal, "" = NULL.
 	Missing string `json:",omitempty"`
 	// AddedIn is the schema version that added the column; rows of older versions lack it.
-	AddedIn uint32
-	Covered bool // column view: the column has column units
+	AddedIn  uint32
+	Covered  bool     // column view: the column has column units
+	Identity Identity `json:",omitempty"`
 }
+
+// Identity tells whether a column is GENERATED … AS IDENTITY: its Default then draws from its
+// sequence.
+type Identity uint8
+
+// The kinds of identity columns.
+const (
+	NoIdentity Identity = iota
+	IdentityByDefault
+	IdentityAlways
+)
 
 // Index describes a unique or plain index over columns. The primary key is one of them.
 type Index struct {
@@ -48,9 +60,36 @@ type Check struct {
 	Expr string // expression text over the table's columns
 }
 
-// Table is an immutable description of a table.
+// RelationKind tells what a Table describes.
+type RelationKind uint8
+
+// The kinds share one space of names.
+const (
+	OrdinaryTable RelationKind = iota
+	SequenceRelation
+)
+
+// String names the kind as messages do.
+func (k RelationKind) String() string {
+	return [...]string{"table", "sequence"}[k]
+}
+
+// Sequence is what CREATE SEQUENCE says. The current value is no part of the catalog: it lives under
+// the relation's store and does not follow transactions.
+type Sequence struct {
+	Type             Type
+	Start, Increment int64
+	Min, Max         int64
+	Cycle            bool
+	OwnerTable       TableID  `json:",omitempty"` // 0 = nobody's
+	OwnerColumn      ColumnID `json:",omitempty"`
+}
+
+// Table is an immutable description of a table or another relation.
 type Table struct {
 	ID            TableID
+	Kind          RelationKind `json:",omitempty"`
+	Sequence      *Sequence    `json:",omitempty"` // of a SequenceRelation
 	Schema        string
 	Name          string
 	Columns       []Column // live columns in order; dropped ones leave the slice, their ids stay used

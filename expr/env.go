@@ -22,6 +22,7 @@ type Env struct {
 	Database   string // current_database(); "" = weft
 	SearchPath []string
 	Version    string // version(); "" = a default
+	Sequences  Sequences
 }
 
 // Param returns the value of $index, counted from 1, or why it has none.

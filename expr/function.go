@@ -58,7 +58,7 @@ func buildRegistry() *registry {
 	r := &registry{map[string][]*Function{}, map[string][]*Function{}, map[string][]*Function{}}
 	for _, family := range []func() []*Function{
 		comparisonOperators, arithmeticOperators, dateOperators, textOperators,
-		mathFunctions, textFunctions, dateFunctions, sessionFunctions, conditionalFunctions,
+		mathFunctions, textFunctions, dateFunctions, sessionFunctions, sequenceFunctions, conditionalFunctions,
 		aggregateFunctions,
 	} {
 		for _, f := range family() {

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"strings"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -145,6 +147,9 @@ func (b *binder) lookupTable(name sql.ObjectName) (*catalog.Table, error) {
 	if t := findTable(b.snapshot, b.path, name.Schema, name.Name); t != nil {
 		return t, nil
 	}
+	if r := findRelation(b.snapshot, b.path, name.Schema, name.Name); r != nil {
+		return nil, WrongKind(r, catalog.OrdinaryTable).At(name.Start)
+	}
 	err := sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.String()).At(name.Start)
 	var names []string
 	for _, t := range b.snapshot.Tables() {
@@ -156,7 +161,26 @@ func (b *binder) lookupTable(name sql.ObjectName) (*catalog.Table, error) {
 	return nil, err
 }
 
+// WrongKind is the error for a relation of another kind than the statement is about.
+func WrongKind(r *catalog.Table, want catalog.RelationKind) *sqlerr.Error {
+	kind := r.Kind.String()
+	return sqlerr.New(sqlerr.WrongObjectType, "%q is not a %s", r.Name, want).WithHint("Use DROP %s to remove a %s.", strings.ToUpper(kind), kind)
+}
+
+// FindRelation finds a relation of any kind along the search path; nil if there is none.
+func (d *DDL) FindRelation(name sql.ObjectName) *catalog.Table {
+	return findRelation(d.Catalog, newBinder(d.Input).path, name.Schema, name.Name)
+}
+
+// findTable finds an ordinary table.
 func findTable(s *catalog.Snapshot, path []string, schema, name string) *catalog.Table {
+	if t := findRelation(s, path, schema, name); t != nil && t.Kind == catalog.OrdinaryTable {
+		return t
+	}
+	return nil
+}
+
+func findRelation(s *catalog.Snapshot, path []string, schema, name string) *catalog.Table {
 	if schema != "" {
 		return s.Lookup(schema, name)
 	}

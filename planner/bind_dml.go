@@ -112,11 +112,38 @@ func (b *binder) insertSource(n *sql.Insert, t *catalog.Table, targets []int, s 
 	}
 	items := make([]expr.Expr, len(targets))
 	for i, c := range q.cols() {
+		replaced, err := overridden(n, t, targets[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		if replaced {
+			if items[i], err = b.defaultOf(t, targets[i]); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
 		if items[i], err = b.assign(c, t, targets[i], n.Query.Start); err != nil {
 			return nil, nil, err
 		}
 	}
 	return b.projectChanged(q.plan, items), targets, nil
+}
+
+// overridden reports whether a value given for an identity column is replaced by its default, and
+// refuses one for a column GENERATED ALWAYS unless the statement overrides that.
+func overridden(n *sql.Insert, t *catalog.Table, pos int) (bool, error) {
+	c := &t.Columns[pos]
+	switch {
+	case c.Identity == catalog.NoIdentity || n.Overriding == sql.OverridingSystem:
+		return false, nil
+	case n.Overriding == sql.OverridingUser:
+		return true, nil
+	case c.Identity == catalog.IdentityAlways:
+		return false, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column %q", c.Name).
+			WithDetail("Column %q is an identity column defined as GENERATED ALWAYS.", c.Name).
+			WithHint("Use OVERRIDING SYSTEM VALUE to override.")
+	}
+	return false, nil
 }
 
 // plainValues returns the VALUES list that is all of a query.
@@ -152,7 +179,13 @@ func (b *binder) insertValues(v *sql.Values, n *sql.Insert, t *catalog.Table, ta
 	for _, row := range v.Rows {
 		exprs := make([]expr.Expr, len(row))
 		for i, e := range row {
-			if _, ok := e.(*sql.Default); ok {
+			_, isDefault := e.(*sql.Default)
+			if !isDefault {
+				if isDefault, err = overridden(n, t, targets[i]); err != nil {
+					return nil, nil, err
+				}
+			}
+			if isDefault {
 				if exprs[i], err = b.defaultOf(t, targets[i]); err != nil {
 					return nil, nil, err
 				}
@@ -375,6 +408,10 @@ func (b *binder) assignment(a *sql.Assignment, t *catalog.Table, items []expr.Ex
 				return err
 			}
 			continue
+		}
+		if c := &t.Columns[pos]; c.Identity == catalog.IdentityAlways {
+			return sqlerr.New(sqlerr.GeneratedAlways, "column %q can only be updated to DEFAULT", c.Name).
+				WithDetail("Column %q is an identity column defined as GENERATED ALWAYS.", c.Name)
 		}
 		e, err := b.expr(values[i], s)
 		if err != nil {

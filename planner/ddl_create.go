@@ -26,6 +26,9 @@ type DDL struct {
 	Env *expr.Env
 	// Notices collects messages for the client.
 	Notices []string
+	// Sequences collects those that serial and identity columns need; the caller adds them to the
+	// catalog with the table.
+	Sequences []*catalog.Table
 }
 
 // CreateTable describes the table of a CREATE TABLE statement. It returns nil when the table exists
@@ -112,16 +115,26 @@ func (d *DDL) addColumn(t *catalog.Table, n *sql.ColumnDef, table sql.Tristate) 
 	if t.ColumnIndex(n.Name.Name) >= 0 {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", n.Name.Name).At(n.Name.Start)
 	}
-	if n.Generated != nil || n.Identity != nil {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "generated and identity columns are not supported yet").At(n.Start)
+	if n.Generated != nil {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "generated columns are not supported yet").At(n.Start)
 	}
-	typ, err := BindType(n.Type)
+	written := n.Type
+	serial := serialTypes[written.Name]
+	if serial != "" {
+		written.Name = serial
+	}
+	typ, err := BindType(written)
 	if err != nil {
 		return err
 	}
 	c := catalog.Column{ID: t.NextColumn, Name: n.Name.Name, Type: typ, NotNull: n.NotNull == sql.Yes, AddedIn: t.SchemaVersion}
 	if n.Default != nil {
 		if err := d.setDefault(&c, n.Default); err != nil {
+			return err
+		}
+	}
+	if serial != "" || n.Identity != nil {
+		if err := d.counted(t, &c, n); err != nil {
 			return err
 		}
 	}

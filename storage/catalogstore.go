@@ -78,6 +78,10 @@ func (e *Engine) loadCounters() error {
 			s.rows.Store(int64(n))
 		case counterIDs:
 			s.next, s.reserved = n, n
+		case counterLast:
+			s.sequence.last, s.sequence.known = int64(n), true
+		case counterCalled:
+			s.sequence.called = n == 1
 		}
 		return nil
 	})

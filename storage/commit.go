@@ -142,7 +142,7 @@ func (t *Txn) committedSpaces() *spaceSet {
 		return nil
 	}
 	set := &spaceSet{map[catalog.StoreID]bool{}, map[catalog.IndexID]bool{}}
-	for _, tbl := range t.next.Tables() {
+	for _, tbl := range t.next.Relations() {
 		k := spacesOf(tbl)
 		for _, s := range k.Stores {
 			set.stores[s] = true

@@ -173,7 +173,7 @@ func (e *Engine) Close() error {
 	return first
 }
 
-// saveIDs gives the unused part of the row id reservations back.
+// saveIDs gives the unused part of the reservations of row ids and sequence values back.
 func (e *Engine) saveIDs() error {
 	b := e.newBatch()
 	defer e.freeBatch(b)
@@ -184,6 +184,12 @@ func (e *Engine) saveIDs() error {
 			s.reserved = s.next
 		}
 		s.mu.Unlock()
+		s.sequence.mu.Lock()
+		if s.sequence.left > 0 {
+			s.sequence.write(b, s.id)
+			s.sequence.left = 0
+		}
+		s.sequence.mu.Unlock()
 	}
 	if b.Empty() {
 		return nil

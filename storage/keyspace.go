@@ -22,6 +22,9 @@ const (
 const (
 	counterRows = 1 // live rows, as of the commit that wrote it
 	counterIDs  = 2 // row ids below this one may have been handed out
+	// Of a sequence: the last value that may have been handed out, and 1 if it was, 0 if it comes next.
+	counterLast   = 3
+	counterCalled = 4
 )
 
 // Names under kindMeta.

@@ -21,7 +21,7 @@ func (e *Engine) removeOrphans() error {
 			return sqlerr.New(sqlerr.DataCorrupted, "malformed note of a bulk load: %w", err)
 		}
 		var used keySpaces
-		for _, t := range e.Catalog().Tables() {
+		for _, t := range e.Catalog().Relations() {
 			k := spacesOf(t)
 			used.Stores = append(used.Stores, k.Stores...)
 			used.Indexes = append(used.Indexes, k.Indexes...)

@@ -24,6 +24,8 @@ type storeState struct {
 	mu       sync.Mutex // guards the reservation; taken before Engine.commitMu
 	next     uint64     // the next id to hand out
 	reserved uint64     // ids below this are reserved on disk
+
+	sequence sequenceState // of a sequence's store
 }
 
 // storeTable holds the states of all stores.

@@ -83,6 +83,8 @@ const (
 	ProgramLimitExceeded         Code = "54000"
 	DependentObjectsStillExist   Code = "2BP01"
 	ObjectNotInPrerequisiteState Code = "55000"
+	SequenceLimitExceeded        Code = "2200H"
+	GeneratedAlways              Code = "428C9"
 	ObjectInUse                  Code = "55006"
 	CantChangeRuntimeParam       Code = "55P02"
 	LockNotAvailable             Code = "55P03"

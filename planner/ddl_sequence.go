@@ -1,0 +1,303 @@
+package planner
+
+import (
+	"math"
+	"slices"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+)
+
+var serialTypes = map[string]string{"smallserial": "smallint", "serial2": "smallint", "serial": "integer",
+	"serial4": "integer", "bigserial": "bigint", "serial8": "bigint"}
+
+// CreateSequence describes the sequence of a CREATE SEQUENCE statement; nil when IF NOT EXISTS finds
+// one.
+func (d *DDL) CreateSequence(n *sql.CreateSequence) (*catalog.Table, error) {
+	if n.Temporary {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a temporary sequence is not supported yet").At(n.Start)
+	}
+	schema, exists, err := d.newName(n.Name, n.IfNotExists)
+	if err != nil || exists {
+		return nil, err
+	}
+	r := d.newSequence(schema, n.Name.Name)
+	q, err := d.sequenceOptions(r.Sequence, n.Options, true)
+	if err != nil {
+		return nil, err
+	}
+	r.Sequence = q
+	return r, nil
+}
+
+func (d *DDL) newSequence(schema, name string) *catalog.Table {
+	return &catalog.Table{ID: d.IDs.NewTableID(), Kind: catalog.SequenceRelation, Schema: schema, Name: name, SchemaVersion: 1,
+		Stores: []catalog.StoreID{d.IDs.NewStoreID()}, Sequence: &catalog.Sequence{Type: catalog.Type{ID: catalog.Int8}}}
+}
+
+// FindSequence finds a sequence along the search path; nil if there is none of that name.
+func (d *DDL) FindSequence(name sql.ObjectName) *catalog.Table {
+	return FindSequence(d.Catalog, d.Settings.SearchPath, name.Schema, name.Name)
+}
+
+// FindSequence finds a sequence of a catalog, with schema "" along the search path.
+func FindSequence(s *catalog.Snapshot, path []string, schema, name string) *catalog.Table {
+	if r := findRelation(s, path, schema, name); r != nil && r.Kind == catalog.SequenceRelation {
+		return r
+	}
+	return nil
+}
+
+// AlterSequence describes a sequence after ALTER SEQUENCE. restart is the value it is to go on with;
+// nil leaves it where it is.
+func (d *DDL) AlterSequence(r *catalog.Table, n *sql.AlterSequence) (out *catalog.Table, restart *int64, err error) {
+	out = r.Clone()
+	if out.Sequence, err = d.sequenceOptions(r.Sequence, n.Options, false); err != nil {
+		return nil, nil, err
+	}
+	for i := range n.Options {
+		if o := &n.Options[i]; o.Name == "restart" {
+			value := out.Sequence.Start
+			if o.HasValue {
+				value = o.Value
+			}
+			restart = &value
+		}
+	}
+	if q := out.Sequence; restart != nil && (*restart < q.Min || *restart > q.Max) {
+		if *restart < q.Min {
+			return nil, nil, sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be less than MINVALUE (%d)", *restart, q.Min)
+		}
+		return nil, nil, sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be greater than MAXVALUE (%d)", *restart, q.Max)
+	}
+	return out, restart, nil
+}
+
+// sequenceOptions applies options to a sequence. A new one gets PostgreSQL's defaults.
+func (d *DDL) sequenceOptions(old *catalog.Sequence, options []sql.SequenceOption, create bool) (*catalog.Sequence, error) {
+	q := *old
+	given := map[string]*sql.SequenceOption{}
+	for i := range options {
+		o := &options[i]
+		if given[o.Name] != nil {
+			return nil, sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(o.Start)
+		}
+		given[o.Name] = o
+	}
+	if o := given["as"]; o != nil {
+		t, err := BindType(o.Type)
+		if err != nil {
+			return nil, err
+		}
+		if !t.IsInteger() || t.ID == catalog.Oid {
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "sequence type must be smallint, integer, or bigint")
+		}
+		q.Type = t
+	}
+	if o := given["increment"]; o != nil {
+		q.Increment = o.Value
+	} else if create {
+		q.Increment = 1
+	}
+	if q.Increment == 0 {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "INCREMENT must not be zero")
+	}
+	if err := sequenceBounds(&q, given, create); err != nil {
+		return nil, err
+	}
+	if o := given["start"]; o != nil {
+		q.Start = o.Value
+	} else if create {
+		q.Start = q.Min
+		if q.Increment < 0 {
+			q.Start = q.Max
+		}
+	}
+	switch {
+	case q.Start < q.Min:
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "START value (%d) cannot be less than MINVALUE (%d)", q.Start, q.Min)
+	case q.Start > q.Max:
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "START value (%d) cannot be greater than MAXVALUE (%d)", q.Start, q.Max)
+	}
+	if o := given["cycle"]; o != nil {
+		q.Cycle = !o.No
+	}
+	if o := given["cache"]; o != nil && o.Value < 1 {
+		return nil, sqlerr.New(sqlerr.InvalidParameterValue, "CACHE (%d) must be greater than zero", o.Value)
+	}
+	return &q, d.setOwner(&q, given["owned by"])
+}
+
+// sequenceBounds sets MINVALUE and MAXVALUE.
+func sequenceBounds(q *catalog.Sequence, given map[string]*sql.SequenceOption, create bool) error {
+	low, high := integerBounds(q.Type)
+	setMin, setMax := given["minvalue"], given["maxvalue"]
+	switch {
+	case setMin != nil && !setMin.No:
+		q.Min = setMin.Value
+	case setMin != nil || create || given["as"] != nil:
+		if q.Min = 1; q.Increment < 0 {
+			q.Min = low
+		}
+	}
+	switch {
+	case setMax != nil && !setMax.No:
+		q.Max = setMax.Value
+	case setMax != nil || create || given["as"] != nil:
+		if q.Max = high; q.Increment < 0 {
+			q.Max = -1
+		}
+	}
+	switch {
+	case q.Max > high || q.Max < low:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "MAXVALUE (%d) is out of range for sequence data type %s", q.Max, q.Type)
+	case q.Min > high || q.Min < low:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "MINVALUE (%d) is out of range for sequence data type %s", q.Min, q.Type)
+	case q.Min >= q.Max:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "MINVALUE (%d) must be less than MAXVALUE (%d)", q.Min, q.Max)
+	}
+	return nil
+}
+
+func integerBounds(t catalog.Type) (low, high int64) {
+	switch t.ID {
+	case catalog.Int2:
+		return math.MinInt16, math.MaxInt16
+	case catalog.Int4:
+		return math.MinInt32, math.MaxInt32
+	}
+	return math.MinInt64, math.MaxInt64
+}
+
+func (d *DDL) setOwner(q *catalog.Sequence, o *sql.SequenceOption) error {
+	if o == nil {
+		return nil
+	}
+	q.OwnerTable, q.OwnerColumn = 0, 0
+	if o.OwnedBy.Column == "" {
+		return nil
+	}
+	t, err := d.LookupTable(o.OwnedBy.Table)
+	if err != nil {
+		return err
+	}
+	pos := t.ColumnIndex(o.OwnedBy.Column)
+	if pos < 0 {
+		return sqlerr.New(sqlerr.UndefinedColumn, "column %q of relation %q does not exist", o.OwnedBy.Column, t.Name).At(o.Start)
+	}
+	q.OwnerTable, q.OwnerColumn = t.ID, t.Columns[pos].ID
+	return nil
+}
+
+// counted gives a serial or identity column its sequence.
+func (d *DDL) counted(t *catalog.Table, c *catalog.Column, n *sql.ColumnDef) error {
+	if n.Identity == nil {
+		if n.Default != nil {
+			return sqlerr.New(sqlerr.SyntaxError, "multiple default values specified for column %q of table %q", c.Name, t.Name).At(n.Start)
+		}
+		return d.ownedSequence(t, c, nil)
+	}
+	switch {
+	case n.Default != nil:
+		return sqlerr.New(sqlerr.SyntaxError, "both default and identity specified for column %q of table %q", c.Name, t.Name).At(n.Start)
+	case !c.Type.IsInteger() || c.Type.ID == catalog.Oid:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+	case n.NotNull == sql.No:
+		return sqlerr.New(sqlerr.SyntaxError, "conflicting NULL/NOT NULL declarations for column %q of table %q", c.Name, t.Name).At(n.Start)
+	}
+	c.Identity = catalog.IdentityByDefault
+	if n.Identity.Always {
+		c.Identity = catalog.IdentityAlways
+	}
+	return d.ownedSequence(t, c, n.Identity.Options)
+}
+
+// ownedSequence makes the sequence of a serial or identity column and the column's default.
+func (d *DDL) ownedSequence(t *catalog.Table, c *catalog.Column, options []sql.SequenceOption) error {
+	taken := func(name string) bool {
+		return d.relationExists(t.Schema, name) || name == t.Name ||
+			slices.ContainsFunc(d.Sequences, func(s *catalog.Table) bool { return s.Name == name })
+	}
+	r := d.newSequence(t.Schema, freeName(t.Name+"_"+c.Name+"_seq", taken))
+	r.Sequence.Type = c.Type
+	q, err := d.sequenceOptions(r.Sequence, options, true)
+	if err != nil {
+		return err
+	}
+	r.Sequence = q
+	q.OwnerTable, q.OwnerColumn = t.ID, c.ID
+	d.Sequences = append(d.Sequences, r)
+	c.NotNull = true
+	c.Default = "nextval(" + sql.QuoteString(sql.QuoteIdent(r.Schema)+"."+sql.QuoteIdent(r.Name)) + ")"
+	return nil
+}
+
+// OwnedSequences lists the sequences of a table's columns, with column ≠ 0 of that one only.
+func (d *DDL) OwnedSequences(table catalog.TableID, column catalog.ColumnID) []*catalog.Table {
+	return slices.DeleteFunc(d.Catalog.Relations(), func(r *catalog.Table) bool {
+		q := r.Sequence
+		return q == nil || q.OwnerTable != table || column != 0 && q.OwnerColumn != column
+	})
+}
+
+// Restarted describes a sequence that begins anew: its value lives in a fresh store.
+func (d *DDL) Restarted(r *catalog.Table) *catalog.Table {
+	c := r.Clone()
+	c.Stores = []catalog.StoreID{d.IDs.NewStoreID()}
+	return c
+}
+
+// SequenceUse is a column whose default draws from a sequence. Without describes its table without
+// that default.
+type SequenceUse struct {
+	Table, Without *catalog.Table
+	Column         string
+}
+
+// SequenceUses lists the columns whose defaults draw from a sequence.
+func (d *DDL) SequenceUses(r *catalog.Table) []SequenceUse {
+	var uses []SequenceUse
+	for _, t := range d.Catalog.Tables() {
+		for i := range t.Columns {
+			if c := &t.Columns[i]; c.Default != "" && d.drawsFrom(c.Default, r) {
+				without := t.Clone()
+				without.Columns[i].Default, without.Columns[i].Identity = "", catalog.NoIdentity
+				uses = append(uses, SequenceUse{Table: t, Without: without, Column: c.Name})
+			}
+		}
+	}
+	return uses
+}
+
+// drawsFrom reports whether an expression calls nextval for a sequence.
+func (d *DDL) drawsFrom(text string, r *catalog.Table) bool {
+	e, err := sql.ParseExpr(text)
+	if err != nil {
+		return false // what does not parse draws from nothing
+	}
+	found := false
+	sql.Inspect(e, func(n sql.Node) bool {
+		call, ok := n.(*sql.FuncCall)
+		if !ok || call.Name.Name != "nextval" || len(call.Args) != 1 {
+			return true
+		}
+		arg, ok := call.Args[0].(*sql.StringLit)
+		if !ok {
+			return true
+		}
+		name, err := sql.ParseExpr(arg.Value)
+		ref, ok := name.(*sql.ColumnRef)
+		if err != nil || !ok {
+			return true
+		}
+		object := sql.ObjectName{Name: ref.Parts[len(ref.Parts)-1].Name}
+		if len(ref.Parts) > 1 {
+			object.Schema = ref.Parts[0].Name
+		}
+		s := d.FindSequence(object)
+		found = found || s != nil && s.ID == r.ID
+		return true
+	})
+	return found
+}

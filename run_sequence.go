@@ -1,0 +1,182 @@
+package weft
+
+import (
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/sql"
+)
+
+func (d *definition) createSequence(n *sql.CreateSequence) (*Rows, error) {
+	r, err := d.ddl.CreateSequence(n)
+	if err != nil || r == nil {
+		return done("CREATE SEQUENCE"), err
+	}
+	return done("CREATE SEQUENCE"), d.put(r)
+}
+
+// alterSequence changes a sequence's definition. RESTART sets its value at once: values do not follow
+// transactions.
+func (d *definition) alterSequence(n *sql.AlterSequence) (*Rows, error) {
+	r := d.ddl.FindSequence(n.Name)
+	if r == nil && n.IfExists {
+		d.ddl.Notices = append(d.ddl.Notices, `relation "`+n.Name.Name+`" does not exist, skipping`)
+		return done("ALTER SEQUENCE"), nil
+	}
+	if r == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Name)
+	}
+	if err := d.lock(r); err != nil {
+		return nil, err
+	}
+	altered, restart, err := d.ddl.AlterSequence(r, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.put(altered); err != nil || restart == nil {
+		return done("ALTER SEQUENCE"), err
+	}
+	return done("ALTER SEQUENCE"), d.w.txn.Engine().SetValue(altered, *restart, false)
+}
+
+// dropSequence refuses to drop a sequence that a column's default draws from, but with CASCADE,
+// which drops the default too.
+func (d *definition) dropSequence(n *sql.Drop) (*Rows, error) {
+	for _, name := range n.Names {
+		r := d.ddl.FindSequence(name)
+		if r == nil {
+			if n.IfExists {
+				d.ddl.Notices = append(d.ddl.Notices, `sequence "`+name.Name+`" does not exist, skipping`)
+				continue
+			}
+			if other := d.ddl.FindRelation(name); other != nil {
+				return nil, planner.WrongKind(other, catalog.SequenceRelation)
+			}
+			return nil, sqlerr.New(sqlerr.UndefinedTable, "sequence %q does not exist", name.Name)
+		}
+		for _, use := range d.ddl.SequenceUses(r) {
+			if !n.Cascade {
+				return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop sequence %s because other objects depend on it", r.Name).
+					WithDetail("default value for column %s of table %s depends on sequence %s", use.Column, use.Table.Name, r.Name).
+					WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+			}
+			d.ddl.Notices = append(d.ddl.Notices, "drop cascades to default value for column "+use.Column+" of table "+use.Table.Name)
+			if err := d.lock(use.Table); err != nil {
+				return nil, err
+			}
+			if err := d.put(use.Without); err != nil {
+				return nil, err
+			}
+		}
+		if err := d.dropRelation(r); err != nil {
+			return nil, err
+		}
+	}
+	return done("DROP SEQUENCE"), nil
+}
+
+// dropRelation removes a relation from the catalog with the sequences its columns own.
+func (d *definition) dropRelation(t *catalog.Table) error {
+	for _, r := range append(d.ddl.OwnedSequences(t.ID, 0), t) {
+		if err := d.lock(r); err != nil {
+			return err
+		}
+		if err := d.w.txn.SetCatalog(d.r.ctx, d.w.txn.Catalog().WithoutTable(r.ID)); err != nil {
+			return err
+		}
+	}
+	d.ddl.Catalog = d.w.txn.Catalog()
+	return nil
+}
+
+// putSequences adds the sequences that a table's serial and identity columns need.
+func (d *definition) putSequences() error {
+	for _, r := range d.ddl.Sequences {
+		if err := d.put(r); err != nil {
+			return err
+		}
+	}
+	d.ddl.Sequences = nil
+	return nil
+}
+
+// sequences are the sequences as a statement sees them.
+type sequences struct {
+	r *running
+}
+
+func (s sequences) find(name string) (*catalog.Table, error) {
+	parsed, err := sql.ParseExpr(name)
+	ref, ok := parsed.(*sql.ColumnRef)
+	if err != nil || !ok || len(ref.Parts) > 2 {
+		return nil, sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
+	}
+	schema := ""
+	if len(ref.Parts) == 2 {
+		schema = ref.Parts[0].Name
+	}
+	session := s.r.s
+	c := session.db.engine.Catalog()
+	if session.txn != nil {
+		c = session.txn.Catalog()
+	}
+	short := ref.Parts[len(ref.Parts)-1].Name
+	if q := planner.FindSequence(c, splitList(session.setting(setSearchPath)), schema, short); q != nil {
+		return q, nil
+	}
+	return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name)
+}
+
+// NextValue advances a sequence and remembers the value for the session.
+func (s sequences) NextValue(name string) (int64, error) {
+	q, err := s.find(name)
+	if err != nil {
+		return 0, err
+	}
+	if s.r.s.readOnly() {
+		return 0, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute nextval() in a read-only transaction")
+	}
+	v, err := s.r.s.db.engine.NextValue(q)
+	if err == nil {
+		s.r.s.drawn.remember(q.ID, v)
+	}
+	return v, err
+}
+
+// CurrentValue returns what the session drew last.
+func (s sequences) CurrentValue(name string) (int64, error) {
+	if name == "" {
+		v, ok := s.r.s.drawn.latest()
+		if !ok {
+			return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "lastval is not yet defined in this session")
+		}
+		return v, nil
+	}
+	q, err := s.find(name)
+	if err != nil {
+		return 0, err
+	}
+	v, ok := s.r.s.drawn.of(q.ID)
+	if !ok {
+		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "currval of sequence %q is not yet defined in this session", q.Name)
+	}
+	return v, nil
+}
+
+// SetValue sets a sequence.
+func (s sequences) SetValue(name string, value int64, called bool) error {
+	q, err := s.find(name)
+	if err != nil {
+		return err
+	}
+	if s.r.s.readOnly() {
+		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute setval() in a read-only transaction")
+	}
+	if err := s.r.s.db.engine.SetValue(q, value, called); err != nil {
+		return err
+	}
+	if called {
+		s.r.s.drawn.set(q.ID, value)
+	}
+	return nil
+}
