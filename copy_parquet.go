@@ -298,6 +298,20 @@ func scaledText(x *big.Int, scale int) string {
 	return text
 }
 
+// maxDigits32 is what an INT32 holds of any decimal. The library warns on the host's standard error
+// of INT64 with fewer digits.
+const maxDigits32 = 9
+
+// parquetDigits is the precision of a numeric type that is written as a DECIMAL, 0 for others, which
+// are written as text: the library keeps no valid bounds of decimals in byte arrays, and readers
+// that trust them would lose negative numbers.
+func parquetDigits(t catalog.Type) int {
+	if t.ID != catalog.Numeric || t.Kind() != vector.I64 {
+		return 0
+	}
+	return int(t.Prec)
+}
+
 // parquetField describes a result column as a struct field, from which the library makes its
 // schema in column order.
 func parquetField(i int, c Column) reflect.StructField {
@@ -322,9 +336,12 @@ func parquetField(i int, c Column) reflect.StructField {
 		tag += ",timestamp(microsecond)"
 	default:
 		goType = reflect.TypeFor[string]()
-		if c.Type.ID == catalog.Numeric && c.Type.Kind() == vector.I64 {
+		if digits := parquetDigits(c.Type); digits > 0 {
 			goType = reflect.TypeFor[int64]()
-			tag += fmt.Sprintf(",decimal(%d:%d)", c.Type.Scale, c.Type.Prec)
+			if digits <= maxDigits32 {
+				goType = reflect.TypeFor[int32]()
+			}
+			tag += fmt.Sprintf(",decimal(%d:%d)", c.Type.Scale, digits)
 		}
 	}
 	return reflect.StructField{Name: fmt.Sprintf("F%d", i), Type: goType, Tag: reflect.StructTag(`parquet:"` + tag + `"`)}
@@ -384,8 +401,11 @@ func parquetValue(t catalog.Type, rows *Rows, i int) parquet.Value {
 	case catalog.Float8:
 		return parquet.DoubleValue(d.F)
 	}
-	if t.ID == catalog.Numeric && t.Kind() == vector.I64 {
+	switch digits := parquetDigits(t); {
+	case digits > maxDigits32:
 		return parquet.Int64Value(d.I)
+	case digits > 0:
+		return parquet.Int32Value(int32(d.I))
 	}
 	text, _ := rows.Text(i)
 	return parquet.ByteArrayValue([]byte(text))

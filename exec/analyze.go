@@ -2,6 +2,7 @@ package exec
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -90,6 +91,9 @@ func (s *nodeStats) count(key string, n int64) {
 	s.set(planner.Fact{Key: key, Value: s.sums[key]})
 }
 
+// factOrder is the order of the lines whose first worker is a matter of chance.
+var factOrder = []string{factGroups, factPruned, factUnits, factByRows, factTouched, factFetched, factByFilter, factByJoin}
+
 // perLoop returns the lines as EXPLAIN shows them: sums, like rows, as the average of a loop.
 func (s *nodeStats) perLoop(loops int64) []planner.Fact {
 	s.mu.Lock()
@@ -100,6 +104,9 @@ func (s *nodeStats) perLoop(loops int64) []planner.Fact {
 			out[i].Value = int64(math.RoundToEven(float64(sum) / float64(loops)))
 		}
 	}
+	slices.SortStableFunc(out, func(a, b planner.Fact) int {
+		return slices.Index(factOrder, a.Key) - slices.Index(factOrder, b.Key)
+	})
 	return out
 }
 

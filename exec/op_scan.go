@@ -59,9 +59,21 @@ func (s *scanSource) Morsels(*Worker) (int, error) {
 			s.groups = append(s.groups, groupID{store, g})
 		}
 	}
-	s.stats.fact(planner.Fact{Key: "Row Groups", Value: int64(len(s.groups))})
+	s.stats.fact(planner.Fact{Key: factGroups, Value: int64(len(s.groups))})
 	return len(s.groups), nil
 }
+
+// Lines of EXPLAIN ANALYZE under a scan.
+const (
+	factGroups   = "Row Groups"
+	factPruned   = "Row Groups Pruned"
+	factUnits    = "Row Groups from Units"
+	factByRows   = "Row Groups from Rows"
+	factTouched  = "Changed Rows Merged"
+	factFetched  = "Rows Fetched by Reference"
+	factByFilter = "Rows Removed by Filter"
+	factByJoin   = "Rows Removed by Join Filter"
+)
 
 // scanner is a worker's part of a scan.
 type scanner struct {
@@ -130,10 +142,10 @@ func (c *scanner) Scan(morsel int) error {
 // report adds the worker's counts to the node's.
 func (c *scanner) report() error {
 	if c.filter != nil {
-		c.source.stats.count("Rows Removed by Filter", c.byFilter)
+		c.source.stats.count(factByFilter, c.byFilter)
 	}
 	if len(c.late) > 0 {
-		c.source.stats.count("Rows Removed by Join Filter", c.byJoin)
+		c.source.stats.count(factByJoin, c.byJoin)
 	}
 	return nil
 }

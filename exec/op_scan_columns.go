@@ -48,15 +48,6 @@ type columnReader struct {
 	rowBatch      vector.Batch
 }
 
-// Lines of EXPLAIN ANALYZE.
-const (
-	factUnits   = "Row Groups from Units"
-	factPruned  = "Row Groups Pruned"
-	factByRows  = "Row Groups from Rows"
-	factTouched = "Changed Rows Merged"
-	factFetched = "Rows Fetched by Reference"
-)
-
 // ColumnViews gives scans access to column units.
 type ColumnViews = *imcv.Manager
 
