@@ -60,7 +60,7 @@ func writes(n planner.Node) bool {
 func runsAtOnce(n planner.Node) bool {
 	switch n := n.(type) {
 	case *planner.Scan:
-		return n.Access == planner.AccessKey || n.Access == planner.AccessIndex && n.Rows < vector.BatchCap
+		return n.Access == planner.AccessKey || n.Access == planner.AccessIndex && n.Rows < planner.RowsEst(vector.BatchCap)
 	case *planner.Values:
 		return len(n.Rows) <= vector.BatchCap
 	case *planner.Project, *planner.Filter, *planner.Limit, *planner.Sort, *planner.Aggregate:
