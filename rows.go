@@ -153,6 +153,19 @@ func (r *Rows) collect(cursor *exec.Cursor) error {
 	}
 }
 
+// data returns the values of the current row.
+func (r *Rows) data() []vector.Datum {
+	row := r.row
+	if r.batch.Sel != nil {
+		row = int(r.batch.Sel[row])
+	}
+	values := make([]vector.Datum, len(r.batch.Vecs))
+	for i, v := range r.batch.Vecs {
+		values[i] = vector.DatumAt(v, row)
+	}
+	return values
+}
+
 // Next advances to the next row.
 func (r *Rows) Next() bool {
 	for {

@@ -43,6 +43,8 @@ func (r *running) run() (*Rows, error) {
 		return r.savepoint()
 	case *sql.SetTransaction:
 		return r.setTransaction(n)
+	case *sql.SetConstraints:
+		return r.setConstraints(n)
 	case *sql.Set:
 		return r.set(n)
 	case *sql.Show:
@@ -86,6 +88,9 @@ func (s *Session) beginWork() *work {
 	}
 	w.txn.BeginStatement()
 	s.txUsed = true
+	if w.own {
+		s.pending, s.constraints = nil, constraintModes{}
+	}
 	return w
 }
 
@@ -277,15 +282,30 @@ func locksRows(q *sql.Select) bool {
 	return found
 }
 
-// write runs a plan that writes, to its end: its RETURNING rows are collected.
+// write runs a plan that writes, to its end, and what its foreign keys make of it.
 func (r *running) write(plan *planner.Plan, w *work, view *storage.View) (*Rows, error) {
+	changes := &exec.KeyChanges{}
+	rows, err := r.writeRows(plan, w, view, changes)
+	if err == nil {
+		err = r.settleKeys(w, changes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+// writeRows runs a plan that writes, to its end: its RETURNING rows are collected.
+func (r *running) writeRows(plan *planner.Plan, w *work, view *storage.View, changes *exec.KeyChanges) (*Rows, error) {
 	env, err := r.env(plan)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := r.deadline()
 	defer cancel()
-	cursor, err := exec.Start(ctx, r.s.execQuery(plan, view, w.txn, env, r.text))
+	q := r.s.execQuery(plan, view, w.txn, env, r.text)
+	q.Keys = changes
+	cursor, err := exec.Start(ctx, q)
 	if err != nil {
 		return nil, contextError(ctx, err)
 	}

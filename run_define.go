@@ -44,6 +44,9 @@ type definition struct {
 func (d *definition) run() (*Rows, error) {
 	switch n := d.r.stmt.(type) {
 	case *sql.CreateTable:
+		if err := d.lockReferenced(n); err != nil {
+			return nil, err
+		}
 		t, err := d.ddl.CreateTable(n)
 		if err != nil || t == nil {
 			return done("CREATE TABLE"), err
@@ -127,7 +130,7 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 		return some
 	}
 	if old := d.ddl.FindTable(n.Name); old != nil {
-		if err := d.w.txn.LockTable(d.r.ctx, old.ID, alterLock(n.Actions), storage.Wait); err != nil {
+		if err := d.lockAltered(old, n); err != nil {
 			return nil, err
 		}
 	}
@@ -142,10 +145,37 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 	if err := d.putSequences(); err != nil {
 		return nil, err
 	}
+	if err := d.dropDependents(change.Dependents); err != nil {
+		return nil, err
+	}
 	if err := d.putChecked(change); err != nil {
 		return nil, err
 	}
 	return done("ALTER TABLE"), d.dropOrphanSequences(change.Table)
+}
+
+// lockAltered locks what an ALTER TABLE concerns.
+func (d *definition) lockAltered(t *catalog.Table, n *sql.AlterTable) error {
+	if err := d.lockIn(t, alterLock(n.Actions)); err != nil {
+		return err
+	}
+	if err := d.r.s.refusePending("ALTER TABLE", t); err != nil {
+		return err
+	}
+	if err := d.lockReferenced(n); err != nil {
+		return err
+	}
+	for _, a := range n.Actions {
+		switch a.(type) {
+		case *sql.DropConstraint, *sql.DropColumn, *sql.RenameConstraint, *sql.ValidateConstraint:
+			if now := d.ddl.Catalog.Table(t.ID); now != nil {
+				if err := d.lockParents(now, now.ForeignKeys); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // dropOrphanSequences drops the sequences of columns that a table no longer has.
@@ -164,12 +194,13 @@ func (d *definition) dropOrphanSequences(t *catalog.Table) error {
 // the rows are found to obey them and their indexes are built, with them.
 func (d *definition) putChecked(change *planner.Alteration) error {
 	t := change.Table
-	if len(change.NotNull)+len(change.Checks)+len(change.Indexes) == 0 {
+	if len(change.NotNull)+len(change.Checks)+len(change.Indexes)+len(change.ForeignKeys) == 0 {
 		return d.put(t)
 	}
 	isNew := func(x catalog.Index) bool { return slices.Contains(change.Indexes, x.ID) }
 	without := t.Clone()
 	without.Indexes = slices.DeleteFunc(without.Indexes, isNew)
+	without.ForeignKeys = slices.DeleteFunc(without.ForeignKeys, func(k catalog.ForeignKey) bool { return slices.Contains(change.ForeignKeys, k.Name) })
 	without.Checks = slices.DeleteFunc(without.Checks, func(c catalog.Check) bool { return slices.Contains(change.Checks, c) })
 	for _, id := range change.NotNull {
 		without.Columns[without.ColumnByID(id)].NotNull = false
@@ -187,7 +218,15 @@ func (d *definition) putChecked(change *planner.Alteration) error {
 			}
 		}
 	}
-	return d.put(t)
+	if err := d.put(t); err != nil {
+		return err
+	}
+	for _, name := range change.ForeignKeys {
+		if err := d.checkForeignKey(t, t.ForeignKey(name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkRows looks for rows that new constraints forbid.
@@ -262,6 +301,39 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 	default:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "DROP of this kind of object is not supported yet").At(n.Start)
 	}
+	tables, err := d.namedTables(n)
+	if err != nil {
+		return nil, err
+	}
+	if tables, err = d.lockDropped(tables, "DROP TABLE"); err != nil {
+		return nil, err
+	}
+	what := ""
+	if len(tables) == 1 {
+		what = "table " + tables[0].Name
+	}
+	dependents := d.ddl.TableDependents(tables)
+	if err := dependents.Settle(d.ddl, what, n.Cascade); err != nil {
+		return nil, err
+	}
+	if err := d.dropDependents(dependents); err != nil {
+		return nil, err
+	}
+	for _, t := range tables {
+		if err := d.lockParents(t, t.ForeignKeys); err != nil {
+			return nil, err
+		}
+		if err := d.dropRelation(t); err != nil {
+			return nil, err
+		}
+		d.viewsChanged = d.viewsChanged || t.HasView
+	}
+	return done("DROP TABLE"), nil
+}
+
+// namedTables looks up the tables of DROP TABLE.
+func (d *definition) namedTables(n *sql.Drop) ([]*catalog.Table, error) {
+	var tables []*catalog.Table
 	for _, name := range n.Names {
 		t := d.ddl.FindTable(name)
 		if t == nil {
@@ -274,36 +346,11 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 			}
 			return nil, sqlerr.New(sqlerr.UndefinedTable, "table %q does not exist", name.Name).At(name.Start)
 		}
-		if err := d.dropRelation(t); err != nil {
-			return nil, err
+		if !slices.ContainsFunc(tables, func(o *catalog.Table) bool { return o.ID == t.ID }) {
+			tables = append(tables, t)
 		}
-		d.viewsChanged = d.viewsChanged || t.HasView
 	}
-	return done("DROP TABLE"), nil
-}
-
-func (d *definition) truncate(n *sql.Truncate) (*Rows, error) {
-	for _, name := range n.Tables {
-		t, err := d.ddl.LookupTable(name)
-		if err != nil {
-			return nil, err
-		}
-		if err := d.lock(t); err != nil {
-			return nil, err
-		}
-		if err := d.put(d.ddl.Truncated(t)); err != nil {
-			return nil, err
-		}
-		if n.RestartIdentity {
-			for _, r := range d.ddl.OwnedSequences(t.ID, 0) {
-				if err := d.put(d.ddl.Restarted(r)); err != nil {
-					return nil, err
-				}
-			}
-		}
-		d.viewsChanged = d.viewsChanged || t.HasView
-	}
-	return done("TRUNCATE TABLE"), nil
+	return tables, nil
 }
 
 func (d *definition) createSchema(n *sql.CreateSchema) (*Rows, error) {

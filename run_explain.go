@@ -133,7 +133,7 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	defer cancel()
 	started = time.Now()
 	q := r.s.execQuery(plan, view, w.txn, env, r.text)
-	q.Analyze = true
+	q.Analyze, q.Keys = true, &exec.KeyChanges{}
 	cursor, err := exec.Start(ctx, q)
 	if err != nil {
 		return nil, contextError(ctx, err)
@@ -150,6 +150,9 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	}
 	if err := cursor.Close(); err != nil {
 		return nil, contextError(ctx, err)
+	}
+	if err := r.settleKeys(w, q.Keys); err != nil {
+		return nil, err
 	}
 	o.ExecutionNanos = time.Since(started).Nanoseconds()
 	o.Actual = cursor.Actual

@@ -1,9 +1,12 @@
 package weft
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
 )
 
@@ -42,6 +45,9 @@ func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
 		if err := d.lock(t); err != nil {
 			return nil, err
 		}
+		if err := d.dropIndexDependents(t, index, n.Cascade); err != nil {
+			return nil, err
+		}
 		without, err := d.ddl.WithoutIndex(t, index)
 		if err != nil {
 			return nil, err
@@ -51,4 +57,17 @@ func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
 		}
 	}
 	return done("DROP INDEX"), nil
+}
+
+// dropIndexDependents drops the foreign keys that reference an index's key, with CASCADE.
+func (d *definition) dropIndexDependents(t *catalog.Table, index *catalog.Index, cascade bool) error {
+	if !index.Plain {
+		return nil // refused for itself
+	}
+	list := d.ddl.IndexDependents(t, index)
+	if err := list.Settle(d.ddl, "index "+index.Name, cascade); err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(list, func(r planner.Dependent) bool { return r.Child.ID == t.ID })
+	return d.dropDependents(others)
 }

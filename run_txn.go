@@ -42,6 +42,10 @@ func (s *Session) commit(ctx context.Context) error {
 		s.rollback()
 		return sqlerr.New(sqlerr.InFailedTransaction, "the transaction was rolled back: a statement in it failed")
 	}
+	if err := s.checkDeferred(ctx); err != nil {
+		s.rollback()
+		return contextError(ctx, err)
+	}
 	txn, viewDDL := s.txn, s.viewDDL
 	s.endTxn()
 	defer txn.Rollback()
@@ -67,6 +71,7 @@ func (s *Session) readOnly() bool { return s.txn != nil && s.txOptions.ReadOnly 
 
 func (s *Session) endTxn() {
 	s.txn, s.failed, s.viewDDL, s.saves = nil, false, false, nil
+	s.pending, s.constraints = nil, constraintModes{}
 	for name, value := range s.local {
 		s.values[name] = value
 	}
@@ -174,7 +179,7 @@ func (r *running) savepoint() (*Rows, error) {
 	}
 	switch n := r.stmt.(type) {
 	case *sql.Savepoint:
-		s.saves = append(s.saves, namedSavepoint{n.Name.Name, s.txn.Savepoint()})
+		s.saves = append(s.saves, namedSavepoint{n.Name.Name, s.txn.Savepoint(), len(s.pending), s.constraints})
 		return done("SAVEPOINT"), nil
 	case *sql.Release:
 		i, err := find(n.Name)
@@ -189,6 +194,7 @@ func (r *running) savepoint() (*Rows, error) {
 			return nil, err
 		}
 		s.txn.RollbackTo(s.saves[i].at)
+		s.pending, s.constraints = s.pending[:s.saves[i].pending:s.saves[i].pending], s.saves[i].constraints
 		s.saves = s.saves[:i+1]
 		s.failed = false
 		return done("ROLLBACK"), nil

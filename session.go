@@ -31,13 +31,18 @@ type Session struct {
 	saves     []namedSavepoint
 	drawn     drawnValues
 
+	pending     []pendingKey    // of foreign keys checked at commit, so far in the transaction
+	constraints constraintModes // of the transaction
+
 	mu     sync.Mutex // held while a statement runs, so that closing the database waits for it
 	closed bool
 }
 
 type namedSavepoint struct {
-	name string
-	at   storage.Savepoint
+	name        string
+	at          storage.Savepoint
+	pending     int
+	constraints constraintModes
 }
 
 // Session opens a session.

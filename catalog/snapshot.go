@@ -22,6 +22,8 @@ type Snapshot struct {
 	tables  map[TableID]*Table
 	byName  map[tableName]TableID
 	schemas map[string]bool
+
+	references *referenceIndex
 }
 
 type tableName struct{ schema, name string }
@@ -30,7 +32,7 @@ type tableName struct{ schema, name string }
 func NewSnapshot(nodes int) *Snapshot {
 	return &Snapshot{Version: 1, Nodes: nodes, NextTable: 1, NextStore: 1, NextIndex: 1,
 		tables: map[TableID]*Table{}, byName: map[tableName]TableID{},
-		schemas: map[string]bool{DefaultSchema: true}}
+		schemas: map[string]bool{DefaultSchema: true}, references: &referenceIndex{}}
 }
 
 // NodeName returns the name of data node i, counted from 0: dn_6001_6002, dn_6003_6004, ….
@@ -75,6 +77,7 @@ func (s *Snapshot) Relations() []*Table {
 func (s *Snapshot) next() *Snapshot {
 	n := *s
 	n.Version++
+	n.references = &referenceIndex{}
 	n.tables = make(map[TableID]*Table, len(s.tables)+1)
 	for k, v := range s.tables {
 		n.tables[k] = v

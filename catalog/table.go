@@ -95,9 +95,10 @@ type Table struct {
 	Columns       []Column // live columns in order; dropped ones leave the slice, their ids stay used
 	Dropped       []Column `json:",omitempty"` // still present in old rows
 	NextColumn    ColumnID
-	SchemaVersion uint32  // of rows written now
-	Indexes       []Index `json:",omitempty"`
-	Checks        []Check `json:",omitempty"`
+	SchemaVersion uint32       // of rows written now
+	Indexes       []Index      `json:",omitempty"`
+	Checks        []Check      `json:",omitempty"`
+	ForeignKeys   []ForeignKey `json:",omitempty"`
 	DistributeBy  []ColumnID
 	Stores        []StoreID // one per data node
 	// Epoch changes with every change that voids column units under construction.
@@ -161,6 +162,7 @@ func (t *Table) Clone() *Table {
 	c.Dropped = append([]Column(nil), t.Dropped...)
 	c.Indexes = append([]Index(nil), t.Indexes...)
 	c.Checks = append([]Check(nil), t.Checks...)
+	c.ForeignKeys = append([]ForeignKey(nil), t.ForeignKeys...)
 	c.Stores = append([]StoreID(nil), t.Stores...)
 	c.DistributeBy = append([]ColumnID(nil), t.DistributeBy...)
 	return &c

@@ -26,6 +26,7 @@ type writeOp struct {
 	checked   bool // the input's rows are to be stored
 	rowCols   []*expr.Col
 	returning []expr.Expr
+	keys      *planner.References // nil: no foreign key is concerned
 }
 
 func (b *builder) write(n planner.Node) ([]*stream, error) {
@@ -35,7 +36,7 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 	switch n := n.(type) {
 	case *planner.Insert:
 		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
-		op.checks, op.checked = n.Checks, true
+		op.checks, op.checked, op.keys = n.Checks, true, n.Keys
 		op.write = func(w *writePusher, b *vector.Batch, _ []storage.RowRef) error {
 			_, err := w.op.run.query.Txn.Insert(w.w.Ctx, w.op.table, b)
 			return err
@@ -43,14 +44,14 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 		op.conflict = n.Conflict
 	case *planner.Update:
 		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
-		op.checks, op.checked, op.refs = n.Checks, true, true
+		op.checks, op.checked, op.refs, op.keys = n.Checks, true, true, n.Keys
 		op.write = func(w *writePusher, b *vector.Batch, refs []storage.RowRef) error {
-			_, err := w.op.run.query.Txn.Update(w.w.Ctx, w.op.table, refs, b)
+			_, err := w.op.run.query.Txn.Update(w.w.Ctx, w.op.table, refs, w.fresh(b))
 			return err
 		}
 	case *planner.Delete:
 		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.Input.Cols()
-		op.refs, op.mode = true, storage.Update
+		op.refs, op.mode, op.keys = true, storage.Update, n.Keys
 		op.write = func(w *writePusher, _ *vector.Batch, refs []storage.RowRef) error {
 			_, err := w.op.run.query.Txn.Delete(w.w.Ctx, w.op.table, refs)
 			return err
@@ -58,6 +59,9 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 	}
 	if b.run.query.Txn == nil {
 		return nil, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot write to %s in a read-only transaction", op.table.Name)
+	}
+	if b.run.query.Keys == nil {
+		op.keys = nil
 	}
 	op.input, op.repeats = input, op.refs && mayRepeat(input)
 	for i := range returning {
@@ -134,9 +138,7 @@ func (p *writePusher) Push(b *vector.Batch) error {
 		if p.takeRefs(b); len(p.refs) == 0 {
 			return nil
 		}
-		if p.op.checked {
-			p.rows.Vecs = b.Vecs[:len(b.Vecs)-1]
-		}
+		p.rows.Vecs = b.Vecs[:len(b.Vecs)-1]
 	}
 	return p.change(&p.rows, p.refs)
 }
@@ -161,7 +163,32 @@ func (p *writePusher) change(rows *vector.Batch, refs []storage.RowRef) error {
 		}
 		return p.changeNewest(rows, refs, conflict)
 	}
+	if err := p.noteKeys(rows); err != nil {
+		return err
+	}
 	return p.written(rows)
+}
+
+// fresh returns the columns of rows that are to be stored: behind them are old values.
+func (p *writePusher) fresh(rows *vector.Batch) *vector.Batch {
+	return &vector.Batch{N: rows.N, Sel: rows.Sel, Vecs: rows.Vecs[:len(p.op.table.Columns)]}
+}
+
+// noteKeys notes what became of the values of foreign keys in rows that were written.
+func (p *writePusher) noteKeys(rows *vector.Batch) error {
+	keys := p.op.keys
+	if keys == nil {
+		return nil
+	}
+	changes, engine := p.op.run.query.Keys, p.op.run.query.Txn.Engine()
+	changes.begin(p.op.table, keys)
+	switch {
+	case !p.op.refs:
+		return changes.written(engine, rows, nil)
+	case !p.op.checked:
+		return changes.written(engine, nil, rows)
+	}
+	return changes.written(engine, p.fresh(rows), rows)
 }
 
 // written counts rows that were stored or deleted and passes on what RETURNING computes of them.

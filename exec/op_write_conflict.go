@@ -192,7 +192,9 @@ func (u *upsert) insert(b *vector.Batch) error {
 	for _, ref := range refs {
 		u.changed[ref] = struct{}{}
 	}
-	err = u.w.written(&rows)
+	if err = u.w.noteKeys(&rows); err == nil {
+		err = u.w.written(&rows)
+	}
 	u.fresh = u.fresh[:0]
 	clear(u.pending)
 	return err
@@ -229,6 +231,13 @@ func (u *upsert) update(b *vector.Batch, view *storage.View, list []conflicting,
 	}
 	for _, ref := range append(after, refs...) {
 		u.changed[ref] = struct{}{}
+	}
+	if keys := u.w.op.keys; keys != nil {
+		changes := u.w.op.run.query.Keys
+		changes.begin(table, keys)
+		if err := changes.written(u.w.op.run.query.Txn.Engine(), &rows, both); err != nil {
+			return err
+		}
 	}
 	return u.w.written(&rows)
 }

@@ -33,6 +33,8 @@ type Query struct {
 	TableFunction func(name string, args []vector.Datum) ([][]vector.Datum, error)
 	// Statement is the text, for messages about bugs.
 	Statement string
+	// Keys collects what happens to the values of foreign keys; nil leaves foreign keys alone.
+	Keys *KeyChanges
 	// Analyze counts rows and time per node, for Actual.
 	Analyze bool
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/weftdb/weft/sql"
 )
 
-// onConflict binds ON CONFLICT. cols are the columns of the row that could not be inserted.
-func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, cols []*expr.Col) (*OnConflict, error) {
+// onConflict binds ON CONFLICT. cols are the columns of the row that could not be inserted, keys what
+// INSERT has to look after, to which updates add.
+func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, cols []*expr.Col, keys **References) (*OnConflict, error) {
 	arbiters, err := b.arbiters(n, t)
 	if err != nil {
 		return nil, err
@@ -29,6 +30,9 @@ func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, c
 		if err := b.assignment(&n.Set[i], t, out.Set, seen, s); err != nil {
 			return nil, err
 		}
+	}
+	if err := b.updateReferencesToo(keys, t, seen); err != nil {
+		return nil, err
 	}
 	if n.Where != nil {
 		if out.Where, err = b.condition(n.Where, s, "WHERE"); err != nil {

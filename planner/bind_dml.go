@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -38,6 +40,9 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 		return nil, nil, err
 	}
 	out := &Insert{Table: t, RowCols: b.rowColumns(t)}
+	if out.Keys, err = b.insertReferences(t); err != nil {
+		return nil, nil, err
+	}
 	if out.Input, err = b.fullRow(t, input, targets); err != nil {
 		return nil, nil, err
 	}
@@ -49,7 +54,7 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 		alias = n.Alias.Name
 	}
 	if n.OnConflict != nil {
-		if out.Conflict, err = b.onConflict(n.OnConflict, t, alias, b.rowColumns(t)); err != nil {
+		if out.Conflict, err = b.onConflict(n.OnConflict, t, alias, b.rowColumns(t), &out.Keys); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -364,6 +369,11 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 			return nil, nil, err
 		}
 	}
+	keys, err := b.updateReferences(t, seen)
+	if err != nil {
+		return nil, nil, err
+	}
+	items = slices.Insert(items, len(t.Columns), keys.carry(scan, len(t.Columns))...)
 	plan, items, err = b.attach(plan, items)
 	if err != nil {
 		return nil, nil, err
@@ -372,7 +382,7 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 	for _, e := range items {
 		p.Items = append(p.Items, Item{Col: b.column("new", e.Type(), false), Expr: e})
 	}
-	out := &Update{Table: t, Input: p, RowCols: b.rowColumns(t), Alias: scan.Alias}
+	out := &Update{Table: t, Input: p, RowCols: b.rowColumns(t), Keys: keys, Alias: scan.Alias}
 	if out.Checks, err = b.checks(t, out.RowCols); err != nil {
 		return nil, nil, err
 	}
@@ -444,6 +454,16 @@ func (b *binder) delete(n *sql.Delete) (Node, []string, error) {
 		}
 		for _, c := range cols {
 			p.Items = append(p.Items, Item{Col: c, Expr: c})
+		}
+	}
+	if out.Keys, err = b.deleteReferences(scan.Table); err != nil {
+		return nil, nil, err
+	}
+	if len(n.Returning) > 0 {
+		out.Keys.oldRow(scan.Table)
+	} else {
+		for _, e := range out.Keys.carry(scan, 0) {
+			p.Items = append(p.Items, Item{Col: e.(*expr.Col), Expr: e})
 		}
 	}
 	p.Items = append(p.Items, Item{Col: scan.RowRef, Expr: scan.RowRef})

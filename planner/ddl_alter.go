@@ -20,12 +20,15 @@ func (d *DDL) FindTable(name sql.ObjectName) *catalog.Table {
 }
 
 // Alteration is what ALTER TABLE does to a table. Before it may be applied, the rows must be checked
-// for NULLs in the columns of NotNull and against Checks, and Indexes must be built.
+// for NULLs in the columns of NotNull and against Checks and ForeignKeys, Indexes must be built, and
+// Dependents must be dropped.
 type Alteration struct {
-	Table   *catalog.Table // nil: nothing to do
-	NotNull []catalog.ColumnID
-	Checks  []catalog.Check
-	Indexes []catalog.IndexID // of Table.Indexes
+	Table       *catalog.Table // nil: nothing to do
+	NotNull     []catalog.ColumnID
+	Checks      []catalog.Check
+	Indexes     []catalog.IndexID // of Table.Indexes
+	ForeignKeys []string          // of Table.ForeignKeys
+	Dependents  Dependents        // of other tables
 	// ViewChanged tells that the column view covers other columns than before.
 	ViewChanged bool
 }
@@ -101,6 +104,8 @@ func (a *alter) apply(action sql.AlterAction) error {
 		return a.dropConstraint(n)
 	case *sql.RenameConstraint:
 		return a.renameConstraint(n)
+	case *sql.ValidateConstraint:
+		return a.validate(n)
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER TABLE is not supported yet").At(action.SourceSpan().Start)
 }
@@ -188,6 +193,10 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop column %q: the table is distributed by it", dropped.Name).At(n.Start)
 		}
 	}
+	if err := a.dropDependents(a.d.columnDependents(a.t, &dropped), "column "+dropped.Name+" of table "+a.t.Name, n.Cascade); err != nil {
+		return err
+	}
+	a.t.ForeignKeys = slices.DeleteFunc(a.t.ForeignKeys, func(k catalog.ForeignKey) bool { return slices.Contains(k.Columns, dropped.ID) })
 	a.t.Indexes = slices.DeleteFunc(a.t.Indexes, func(x catalog.Index) bool { return slices.Contains(x.Columns, dropped.ID) })
 	var failed error
 	a.t.Checks = slices.DeleteFunc(a.t.Checks, func(check catalog.Check) bool {

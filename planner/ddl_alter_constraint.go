@@ -10,7 +10,7 @@ import (
 
 // addConstraint adds a constraint and notes what the rows have to be checked for.
 func (a *alter) addConstraint(n *sql.Constraint) error {
-	indexes, checks, notNull := len(a.t.Indexes), len(a.t.Checks), map[catalog.ColumnID]bool{}
+	indexes, checks, keys, notNull := len(a.t.Indexes), len(a.t.Checks), len(a.t.ForeignKeys), map[catalog.ColumnID]bool{}
 	for i := range a.t.Columns {
 		notNull[a.t.Columns[i].ID] = a.t.Columns[i].NotNull
 	}
@@ -21,6 +21,11 @@ func (a *alter) addConstraint(n *sql.Constraint) error {
 		a.out.Indexes = append(a.out.Indexes, index.ID)
 	}
 	a.out.Checks = append(a.out.Checks, a.t.Checks[checks:]...)
+	for _, key := range a.t.ForeignKeys[keys:] {
+		if !key.NotValid {
+			a.out.ForeignKeys = append(a.out.ForeignKeys, key.Name)
+		}
+	}
 	for i := range a.t.Columns {
 		if c := &a.t.Columns[i]; c.NotNull && !notNull[c.ID] {
 			a.out.NotNull = append(a.out.NotNull, c.ID)
@@ -29,13 +34,22 @@ func (a *alter) addConstraint(n *sql.Constraint) error {
 	return nil
 }
 
-// dropConstraint drops a primary key, UNIQUE or CHECK constraint. A primary key leaves its columns
-// NOT NULL, as PostgreSQL does.
+// dropConstraint drops a constraint. A primary key leaves its columns NOT NULL, as PostgreSQL does.
 func (a *alter) dropConstraint(n *sql.DropConstraint) error {
-	before := len(a.t.Indexes) + len(a.t.Checks)
+	for i := range a.t.Indexes {
+		if x := &a.t.Indexes[i]; x.Name == n.Name.Name && !x.Plain {
+			what := "constraint " + x.Name + " on table " + a.t.Name
+			if err := a.dropDependents(a.d.IndexDependents(a.t, x), what, n.Cascade); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	before := len(a.t.Indexes) + len(a.t.Checks) + len(a.t.ForeignKeys)
+	a.t.ForeignKeys = slices.DeleteFunc(a.t.ForeignKeys, func(x catalog.ForeignKey) bool { return x.Name == n.Name.Name })
 	a.t.Indexes = slices.DeleteFunc(a.t.Indexes, func(x catalog.Index) bool { return x.Name == n.Name.Name && !x.Plain })
 	a.t.Checks = slices.DeleteFunc(a.t.Checks, func(x catalog.Check) bool { return x.Name == n.Name.Name })
-	if len(a.t.Indexes)+len(a.t.Checks) < before {
+	if len(a.t.Indexes)+len(a.t.Checks)+len(a.t.ForeignKeys) < before {
 		return nil
 	}
 	if n.IfExists {
@@ -54,6 +68,13 @@ func (a *alter) renameConstraint(n *sql.RenameConstraint) error {
 			x.Name = n.NewName.Name
 			return nil
 		}
+	}
+	if key := a.t.ForeignKey(n.Name.Name); key != nil {
+		if hasConstraint(a.t, n.NewName.Name) {
+			return duplicateConstraint(a.t, n.NewName)
+		}
+		key.Name = n.NewName.Name
+		return nil
 	}
 	for i := range a.t.Checks {
 		if x := &a.t.Checks[i]; x.Name == n.Name.Name {

@@ -50,19 +50,8 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 	if len(t.Columns) == 0 {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a table without columns is not supported").At(n.Start)
 	}
-	for i := range n.Columns {
-		for j := range n.Columns[i].Constraints {
-			c := n.Columns[i].Constraints[j]
-			c.Columns = []sql.Ident{n.Columns[i].Name}
-			if err := d.addConstraint(t, &c); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for i := range n.Constraints {
-		if err := d.addConstraint(t, &n.Constraints[i]); err != nil {
-			return nil, err
-		}
+	if err := d.addConstraints(t, n); err != nil {
+		return nil, err
 	}
 	if err := distribute(t, n.DistributeBy); err != nil {
 		return nil, err
@@ -70,6 +59,31 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 	d.newStores(t)
 	t.HasView = len(t.CoveredColumns()) > 0
 	return t, nil
+}
+
+// addConstraints adds the constraints of CREATE TABLE, foreign keys last: they may reference the
+// table's own keys.
+func (d *DDL) addConstraints(t *catalog.Table, n *sql.CreateTable) error {
+	var all []sql.Constraint
+	for i := range n.Columns {
+		for _, c := range n.Columns[i].Constraints {
+			c.Columns = []sql.Ident{n.Columns[i].Name}
+			all = append(all, c)
+		}
+	}
+	all = append(all, n.Constraints...)
+	for _, foreign := range []bool{false, true} {
+		for i := range all {
+			if (all[i].Kind == sql.ForeignKey) != foreign {
+				continue
+			}
+			all[i].NotValid = false // there are no rows yet
+			if err := d.addConstraint(t, &all[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func unsupportedTableClauses(n *sql.CreateTable) error {
@@ -209,7 +223,7 @@ func (d *DDL) addConstraint(t *catalog.Table, n *sql.Constraint) error {
 	case sql.CheckConstraint:
 		return d.addCheck(t, n)
 	}
-	return sqlerr.New(sqlerr.FeatureNotSupported, "foreign keys are not supported yet").At(n.Start)
+	return d.addForeignKey(t, n)
 }
 
 func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {

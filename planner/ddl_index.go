@@ -146,6 +146,11 @@ func (d *DDL) WithoutIndex(t *catalog.Table, index *catalog.Index) (*catalog.Tab
 			WithHint("You can drop constraint %s on table %s instead.", index.Name, t.Name)
 	}
 	c := t.Clone()
+	for _, ref := range d.IndexDependents(t, index) {
+		if ref.Child.ID == t.ID { // the others are for the caller
+			c = WithoutForeignKey(c, ref.Key.Name)
+		}
+	}
 	c.Indexes = slices.DeleteFunc(c.Indexes, func(x catalog.Index) bool { return x.ID == index.ID })
 	return c, nil
 }

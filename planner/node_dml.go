@@ -5,7 +5,8 @@ import (
 	"github.com/weftdb/weft/expr"
 )
 
-// Insert writes its input, whose columns are exactly the table's, in order. It yields Returning,
+// Insert writes its input, whose columns are exactly the table's, in order. Under ON CONFLICT DO
+// UPDATE Keys is about updates too, whose old values stand as in the table. It yields Returning,
 // whose expressions are over RowCols, the stored row's columns.
 type Insert struct {
 	Estimates
@@ -14,6 +15,7 @@ type Insert struct {
 	RowCols   []*expr.Col
 	Returning []Item
 	Checks    []TableCheck
+	Keys      *References // nil: no foreign key is concerned
 	Conflict  *OnConflict // nil: a duplicate key fails the statement
 }
 
@@ -30,7 +32,7 @@ type OnConflict struct {
 }
 
 // Update replaces rows: its input yields the new row's columns, exactly the table's, in order, then
-// the row's reference. Returning is over RowCols, the new row's columns.
+// the old values that Keys asks for, then the row's reference. Returning is over RowCols, the new row's columns.
 type Update struct {
 	Estimates
 	Table     *catalog.Table
@@ -38,16 +40,18 @@ type Update struct {
 	RowCols   []*expr.Col
 	Returning []Item
 	Checks    []TableCheck
+	Keys      *References
 	Alias     string
 }
 
-// Delete removes rows: the last column of its input is the row's reference. Returning is over the
-// input's columns.
+// Delete removes rows: the last column of its input is the row's reference; the old values that Keys
+// asks for are among the others. Returning is over the input's columns.
 type Delete struct {
 	Estimates
 	Table     *catalog.Table
 	Input     Node
 	Returning []Item
+	Keys      *References
 	Alias     string
 }
 

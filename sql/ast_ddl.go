@@ -97,6 +97,7 @@ type (
 		MatchFull         bool
 		OnUpdate          RefAction
 		OnDelete          RefAction
+		SetColumns        []Ident // of ON DELETE SET NULL and SET DEFAULT; nil = all
 		Deferrable        Tristate
 		InitiallyDeferred bool
 		NotValid          bool

@@ -221,6 +221,7 @@ func (f *formatter) foreignKey(c Constraint) {
 	f.when(c.MatchFull, " MATCH FULL")
 	actions := []string{"", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"}
 	f.when(c.OnDelete != RefNoAction, " ON DELETE "+actions[c.OnDelete])
+	f.optColumns(c.SetColumns)
 	f.when(c.OnUpdate != RefNoAction, " ON UPDATE "+actions[c.OnUpdate])
 }
 

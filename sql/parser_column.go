@@ -223,12 +223,26 @@ func (p *parser) references(c *Constraint) {
 		switch {
 		case p.accept2(kwOn, kwDelete):
 			c.OnDelete = p.refAction()
+			c.SetColumns = p.setColumns(c.OnDelete)
 		case p.accept2(kwOn, kwUpdate):
 			c.OnUpdate = p.refAction()
+			if at := p.start(); len(p.setColumns(c.OnUpdate)) > 0 {
+				p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "a column list with %s is only supported for ON DELETE actions", setActions[c.OnUpdate]).At(at))
+			}
 		default:
 			return
 		}
 	}
+}
+
+// setActions are the actions that may name columns.
+var setActions = map[RefAction]string{RefSetNull: "SET NULL", RefSetDefault: "SET DEFAULT"}
+
+func (p *parser) setColumns(a RefAction) []Ident {
+	if setActions[a] == "" {
+		return nil
+	}
+	return p.optParenIdents()
 }
 
 func (p *parser) refAction() RefAction {

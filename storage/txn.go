@@ -252,7 +252,7 @@ func sameShape(a, b *catalog.Table) bool {
 		return true
 	}
 	if a.SchemaVersion != b.SchemaVersion || len(a.Columns) != len(b.Columns) || len(a.Indexes) != len(b.Indexes) ||
-		len(a.Stores) != len(b.Stores) || len(a.DistributeBy) != len(b.DistributeBy) || len(a.Dropped) != len(b.Dropped) {
+		!catalog.SameForeignKeys(a, b) || len(a.Stores) != len(b.Stores) || len(a.DistributeBy) != len(b.DistributeBy) || len(a.Dropped) != len(b.Dropped) {
 		return false
 	}
 	for i := range a.Columns {

@@ -85,6 +85,7 @@ const (
 	ObjectNotInPrerequisiteState Code = "55000"
 	SequenceLimitExceeded        Code = "2200H"
 	GeneratedAlways              Code = "428C9"
+	InvalidForeignKey            Code = "42830"
 	ObjectInUse                  Code = "55006"
 	CantChangeRuntimeParam       Code = "55P02"
 	LockNotAvailable             Code = "55P03"

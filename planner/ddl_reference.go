@@ -1,0 +1,314 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/sql"
+)
+
+// ReferencedTables lists the names in the foreign keys of CREATE TABLE and ALTER TABLE: tables that
+// have to be locked before the statement is planned.
+func ReferencedTables(stmt sql.Statement) []sql.ObjectName {
+	var names []sql.ObjectName
+	note := func(list []sql.Constraint) {
+		for i := range list {
+			if list[i].Kind == sql.ForeignKey {
+				names = append(names, list[i].RefTable)
+			}
+		}
+	}
+	switch n := stmt.(type) {
+	case *sql.CreateTable:
+		for i := range n.Columns {
+			note(n.Columns[i].Constraints)
+		}
+		note(n.Constraints)
+	case *sql.AlterTable:
+		for _, a := range n.Actions {
+			switch a := a.(type) {
+			case *sql.AddColumn:
+				note(a.Column.Constraints)
+			case *sql.AddConstraint:
+				note([]sql.Constraint{a.Constraint})
+			}
+		}
+	}
+	return names
+}
+
+// addForeignKey adds a foreign key to a description under construction.
+func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
+	parent, err := d.referencedTable(t, n.RefTable)
+	if err != nil {
+		return err
+	}
+	key := catalog.ForeignKey{Name: n.Name.Name, RefTable: parent.ID, MatchFull: n.MatchFull,
+		OnDelete: catalog.ReferenceAction(n.OnDelete), OnUpdate: catalog.ReferenceAction(n.OnUpdate),
+		Deferrable: n.Deferrable == sql.Yes, Deferred: n.InitiallyDeferred, NotValid: n.NotValid}
+	var names []string
+	if key.Columns, names, err = keyColumns(t, n.Columns); err != nil {
+		return err
+	}
+	if err := referencedColumns(&key, parent, n.RefColumns); err != nil {
+		return err
+	}
+	if key.Name == "" {
+		key.Name = freeName(t.Name+"_"+strings.Join(names, "_")+"_fkey", func(name string) bool { return hasConstraint(t, name) })
+	} else if hasConstraint(t, key.Name) {
+		return duplicateConstraint(t, n.Name)
+	}
+	for _, id := range n.SetColumns {
+		pos := t.ColumnIndex(id.Name)
+		if pos < 0 {
+			return undefinedKeyColumn(id)
+		}
+		if !slices.Contains(key.Columns, t.Columns[pos].ID) {
+			return sqlerr.New(sqlerr.InvalidColumnReference, "column %q referenced in ON DELETE SET action must be part of foreign key", id.Name)
+		}
+		key.SetColumns = append(key.SetColumns, t.Columns[pos].ID)
+	}
+	for i, id := range key.Columns {
+		child, referenced := &t.Columns[t.ColumnByID(id)], &parent.Columns[parent.ColumnByID(key.RefColumns[i])]
+		if !referable(child.Type, referenced.Type) {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "foreign key constraint %q cannot be implemented", key.Name).
+				WithDetail("Key columns %q and %q are of incompatible types: %s and %s.", child.Name, referenced.Name, child.Type, referenced.Type)
+		}
+	}
+	t.ForeignKeys = append(t.ForeignKeys, key)
+	return nil
+}
+
+// referencedTable finds the table a foreign key references; the table under construction, which the
+// catalog does not show in its new form, may reference itself.
+func (d *DDL) referencedTable(t *catalog.Table, name sql.ObjectName) (*catalog.Table, error) {
+	r := findRelation(d.Catalog, d.Settings.SearchPath, name.Schema, name.Name)
+	switch {
+	case r != nil && r.ID == t.ID || r == nil && name.Name == t.Name && (name.Schema == "" || name.Schema == t.Schema):
+		return t, nil
+	case r == nil:
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.Name)
+	case r.Kind != catalog.OrdinaryTable:
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "referenced relation %q is not a table", r.Name)
+	}
+	return r, nil
+}
+
+func undefinedKeyColumn(id sql.Ident) error {
+	return sqlerr.New(sqlerr.UndefinedColumn, "column %q referenced in foreign key constraint does not exist", id.Name)
+}
+
+func keyColumns(t *catalog.Table, list []sql.Ident) (ids []catalog.ColumnID, names []string, err error) {
+	for _, id := range list {
+		pos := t.ColumnIndex(id.Name)
+		if pos < 0 {
+			return nil, nil, undefinedKeyColumn(id)
+		}
+		ids, names = append(ids, t.Columns[pos].ID), append(names, id.Name)
+	}
+	return ids, names, nil
+}
+
+// referencedColumns sets the columns that a key references: the primary key unless they are named.
+func referencedColumns(key *catalog.ForeignKey, parent *catalog.Table, named []sql.Ident) error {
+	if named == nil {
+		pk := parent.PrimaryKey()
+		if pk == nil {
+			return sqlerr.New(sqlerr.UndefinedObject, "there is no primary key for referenced table %q", parent.Name)
+		}
+		key.RefColumns = slices.Clone(pk.Columns)
+	} else {
+		var err error
+		if key.RefColumns, _, err = keyColumns(parent, named); err != nil {
+			return err
+		}
+		for i, id := range key.RefColumns {
+			if slices.Contains(key.RefColumns[:i], id) {
+				return sqlerr.New(sqlerr.InvalidForeignKey, "foreign key referenced-columns list must not contain duplicates")
+			}
+		}
+		if parent.UniqueOn(key.RefColumns) == nil {
+			return sqlerr.New(sqlerr.InvalidForeignKey, "there is no unique constraint matching given keys for referenced table %q", parent.Name)
+		}
+	}
+	if len(key.RefColumns) != len(key.Columns) {
+		return sqlerr.New(sqlerr.InvalidForeignKey, "number of referencing and referenced columns for foreign key disagree")
+	}
+	return nil
+}
+
+// referable reports whether values of a type can be looked up among a referenced column's: the types
+// are alike, or the former converts into the latter by itself.
+func referable(child, parent catalog.Type) bool {
+	if family := comparisonFamily(child); family != 0 && family == comparisonFamily(parent) {
+		return true
+	}
+	_, err := expr.Coerce(&expr.Col{ID: 1, Typ: child}, parent.Base(), expr.ImplicitCast, 0)
+	return err == nil
+}
+
+// comparisonFamily numbers the groups of types that compare with each other as they are.
+func comparisonFamily(t catalog.Type) int {
+	switch {
+	case t.ID == catalog.Oid:
+		return 0
+	case t.IsInteger():
+		return 1
+	case t.ID == catalog.Float4 || t.ID == catalog.Float8:
+		return 2
+	case t.ID == catalog.Date || t.ID == catalog.Timestamp || t.ID == catalog.TimestampTZ:
+		return 3
+	}
+	return 0
+}
+
+// hasConstraint reports whether a table has a constraint of that name.
+func hasConstraint(t *catalog.Table, name string) bool {
+	return t.HasCheck(name) || t.ForeignKey(name) != nil ||
+		slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return !x.Plain && x.Name == name })
+}
+
+// DeferrableConstraint finds the foreign keys of a name along the search path, which must be
+// deferrable.
+func (d *DDL) DeferrableConstraint(name sql.ObjectName) ([]catalog.Reference, error) {
+	path := newBinder(d.Input).path
+	if name.Schema != "" {
+		path = []string{name.Schema}
+	}
+	for _, schema := range path {
+		var found []catalog.Reference
+		for _, t := range d.Catalog.Tables() {
+			if t.Schema != schema || !hasConstraint(t, name.Name) {
+				continue
+			}
+			key := t.ForeignKey(name.Name)
+			if key == nil || !key.Deferrable {
+				return nil, sqlerr.New(sqlerr.WrongObjectType, "constraint %q is not deferrable", name.Name)
+			}
+			found = append(found, catalog.Reference{Child: t, Key: key})
+		}
+		if found != nil {
+			return found, nil
+		}
+	}
+	return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint %q does not exist", name.Name)
+}
+
+// Dependents are foreign keys that cannot stay when something is dropped.
+type Dependents []Dependent
+
+// Dependent is one of them and what it depends on, as messages write it.
+type Dependent struct {
+	catalog.Reference
+	On string
+}
+
+func (r *Dependent) String() string {
+	return fmt.Sprintf("constraint %s on table %s", r.Key.Name, r.Child.Name)
+}
+
+// Settle refuses to drop what has dependents, but with CASCADE, which gives a notice.
+func (list Dependents) Settle(d *DDL, what string, cascade bool) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var uses, names []string
+	for i := range list {
+		uses = append(uses, list[i].String()+" depends on "+list[i].On)
+		names = append(names, "drop cascades to "+list[i].String())
+	}
+	switch {
+	case !cascade && what == "":
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop desired object(s) because other objects depend on them").
+			WithDetail("%s", strings.Join(uses, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+	case !cascade:
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", what).
+			WithDetail("%s", strings.Join(uses, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+	case len(list) == 1:
+		d.Notices = append(d.Notices, names[0])
+	default:
+		d.Notices = append(d.Notices, fmt.Sprintf("drop cascades to %d other objects\nDETAIL:  %s", len(list), strings.Join(names, "\n")))
+	}
+	return nil
+}
+
+// TableDependents lists the foreign keys of other tables than those dropped that reference one of
+// them; those of the last table come first, as in PostgreSQL.
+func (d *DDL) TableDependents(dropped []*catalog.Table) Dependents {
+	var list Dependents
+	for _, t := range slices.Backward(dropped) {
+		for _, ref := range d.Catalog.References(t.ID) {
+			if !slices.ContainsFunc(dropped, func(o *catalog.Table) bool { return o.ID == ref.Child.ID }) {
+				list = append(list, Dependent{ref, "table " + t.Name})
+			}
+		}
+	}
+	return list
+}
+
+// IndexDependents lists the foreign keys that reference the key of an index.
+func (d *DDL) IndexDependents(t *catalog.Table, index *catalog.Index) Dependents {
+	var list Dependents
+	for _, ref := range d.Catalog.References(t.ID) {
+		if x := t.UniqueOn(ref.Key.RefColumns); x != nil && x.ID == index.ID {
+			list = append(list, Dependent{ref, "index " + index.Name})
+		}
+	}
+	return list
+}
+
+// columnDependents lists the foreign keys of other tables that reference a column.
+func (d *DDL) columnDependents(t *catalog.Table, c *catalog.Column) Dependents {
+	var list Dependents
+	for _, ref := range d.Catalog.References(t.ID) {
+		if slices.Contains(ref.Key.RefColumns, c.ID) && !(ref.Child.ID == t.ID && slices.Contains(ref.Key.Columns, c.ID)) {
+			list = append(list, Dependent{ref, fmt.Sprintf("column %s of table %s", c.Name, t.Name)})
+		}
+	}
+	return list
+}
+
+// WithoutForeignKey describes a table without one of its foreign keys.
+func WithoutForeignKey(t *catalog.Table, name string) *catalog.Table {
+	c := t.Clone()
+	c.ForeignKeys = slices.DeleteFunc(c.ForeignKeys, func(k catalog.ForeignKey) bool { return k.Name == name })
+	return c
+}
+
+// dropDependents drops foreign keys with what they depend on: the table's own here, those of others
+// are for the caller.
+func (a *alter) dropDependents(list Dependents, what string, cascade bool) error {
+	if err := list.Settle(a.d, what, cascade); err != nil {
+		return err
+	}
+	for _, ref := range list {
+		if ref.Child.ID == a.t.ID {
+			a.t = WithoutForeignKey(a.t, ref.Key.Name)
+		} else {
+			a.out.Dependents = append(a.out.Dependents, ref)
+		}
+	}
+	return nil
+}
+
+// validate marks a foreign key as checked, which the caller has to do.
+func (a *alter) validate(n *sql.ValidateConstraint) error {
+	if key := a.t.ForeignKey(n.Name.Name); key != nil {
+		if key.NotValid {
+			key.NotValid = false
+			a.out.ForeignKeys = append(a.out.ForeignKeys, key.Name)
+		}
+		return nil
+	}
+	if hasConstraint(a.t, n.Name.Name) {
+		if a.t.HasCheck(n.Name.Name) {
+			return nil // always checked
+		}
+		return sqlerr.New(sqlerr.WrongObjectType, "constraint %q of relation %q is not a foreign key or check constraint", n.Name.Name, a.t.Name)
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "constraint %q of relation %q does not exist", n.Name.Name, a.t.Name)
+}

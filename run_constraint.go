@@ -1,0 +1,132 @@
+package weft
+
+import (
+	"context"
+	"maps"
+	"time"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/exec"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/sql"
+)
+
+// pendingKey is a change of a foreign key's values that is checked when the transaction commits: of
+// the key's own values, held, or of values that it references.
+type pendingKey struct {
+	*exec.KeyChange
+	held bool
+}
+
+// constraintName names a constraint for SET CONSTRAINTS.
+type constraintName struct {
+	table catalog.TableID
+	name  string
+}
+
+// constraintModes are what SET CONSTRAINTS has said in a transaction. It is a value: the map is copied
+// before it is changed.
+type constraintModes struct {
+	all   sql.Tristate // of those not named: deferred or not
+	named map[constraintName]bool
+}
+
+// defers reports whether a foreign key is checked at commit.
+func (s *Session) defers(c *exec.KeyChange) bool {
+	if !c.Key.Deferrable {
+		return false
+	}
+	if deferred, named := s.constraints.named[constraintName{c.Child.ID, c.Key.Name}]; named {
+		return deferred
+	}
+	if s.constraints.all != sql.Unset {
+		return s.constraints.all == sql.Yes
+	}
+	return c.Key.Deferred
+}
+
+// checkPending checks the changes put off so far, with only of some keys. They stay in the list: a
+// savepoint rolled back to may need them again, and checking twice does no harm.
+func (k *keyWork) checkPending(only func(c *exec.KeyChange) bool) error {
+	for _, p := range k.r.s.pending {
+		if only != nil && !only(p.KeyChange) {
+			continue
+		}
+		var err error
+		if p.held {
+			err = k.checkHeld(p.KeyChange)
+		} else {
+			err = k.checkGone(p.KeyChange, true)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkDeferred checks what a transaction block has put off, before it commits.
+func (s *Session) checkDeferred(ctx context.Context) error {
+	if len(s.pending) == 0 {
+		return nil
+	}
+	r := &running{s: s, ctx: ctx, text: "COMMIT", now: time.Now().UnixMicro()}
+	return r.checkConstraints(nil)
+}
+
+func (r *running) checkConstraints(only func(c *exec.KeyChange) bool) error {
+	env, err := r.sessionEnv()
+	if err != nil {
+		return err
+	}
+	k := &keyWork{r: r, w: &work{s: r.s, txn: r.s.txn}, env: env}
+	return k.checkPending(only)
+}
+
+// setConstraints runs SET CONSTRAINTS. What is IMMEDIATE from now on is checked now.
+func (r *running) setConstraints(n *sql.SetConstraints) (*Rows, error) {
+	s := r.s
+	if s.txn == nil {
+		r.warn("SET CONSTRAINTS can only be used in transaction blocks")
+		return done("SET CONSTRAINTS"), nil
+	}
+	if len(n.Names) == 0 {
+		s.constraints = constraintModes{all: sql.No}
+		if n.Deferred {
+			s.constraints.all = sql.Yes
+			return done("SET CONSTRAINTS"), nil
+		}
+		return done("SET CONSTRAINTS"), r.checkConstraints(nil)
+	}
+	modes := maps.Clone(s.constraints.named)
+	if modes == nil {
+		modes = map[constraintName]bool{}
+	}
+	named := map[constraintName]bool{}
+	for _, name := range n.Names {
+		keys, err := (&planner.DDL{Input: s.input(s.txn.Catalog())}).DeferrableConstraint(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, ref := range keys {
+			c := constraintName{ref.Child.ID, ref.Key.Name}
+			named[c], modes[c] = true, n.Deferred
+		}
+	}
+	s.constraints.named = modes
+	if n.Deferred {
+		return done("SET CONSTRAINTS"), nil
+	}
+	return done("SET CONSTRAINTS"), r.checkConstraints(func(c *exec.KeyChange) bool { return named[constraintName{c.Child.ID, c.Key.Name}] })
+}
+
+// refusePending refuses a change of a table's definition while rows of it wait to be checked.
+func (s *Session) refusePending(what string, t *catalog.Table) error {
+	for _, p := range s.pending {
+		if p.held && p.Child.ID == t.ID || !p.held && p.Parent.ID == t.ID {
+			return sqlerr.New(sqlerr.ObjectInUse, "cannot %s %q because it has pending trigger events", what, t.Name).WithTable(t.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,62 @@
+package storage
+
+import (
+	"context"
+	"math"
+
+	"github.com/weftdb/weft/catalog"
+)
+
+// LockReferenced keeps a key of a unique index, given by EncodeKey and without a NULL in it, as it is
+// until the transaction ends, and reports whether a row has it, in the latest committed state or in
+// the transaction's own writes: what the rows that reference it need. The row is locked too, for
+// whoever locks it FOR UPDATE counts on nobody beginning to reference it; before the key, as those do
+// who delete it. At REPEATABLE READ the row must be one that the transaction sees.
+func (t *Txn) LockReferenced(ctx context.Context, tbl *catalog.Table, index *catalog.Index, encoded []byte) (found bool, err error) {
+	if err := t.lockTable(ctx, tbl.ID, RowShare, Wait); err != nil {
+		return false, err
+	}
+	for {
+		ref, own, found, err := t.peekKey(index, encoded)
+		if err != nil {
+			return false, err
+		}
+		if found && !own {
+			if _, _, err := t.e.locks.lock(ctx, &t.owner, rowResource(ref), KeyShare, Wait); err != nil {
+				return false, err
+			}
+		}
+		now, still, err := t.LookupLatest(ctx, index, encoded, KeyShare)
+		if err != nil {
+			return false, err
+		}
+		if still && (own || found && now == ref) {
+			return t.seesKey(index, encoded, own)
+		}
+		if !still {
+			return false, nil
+		}
+	}
+}
+
+// peekKey looks a key up without locking it.
+func (t *Txn) peekKey(index *catalog.Index, encoded []byte) (ref RowRef, own, found bool, err error) {
+	if ref, deleted, ok := t.overlay.lookupKey(index.ID, encoded, math.MaxUint32); ok {
+		return ref, true, !deleted, nil
+	}
+	ref, found, err = getRef(t.e.db, encoded)
+	return ref, false, found, err
+}
+
+// seesKey reports whether the transaction's own view has a key that exists.
+func (t *Txn) seesKey(index *catalog.Index, encoded []byte, own bool) (bool, error) {
+	if own || t.RereadsRows() {
+		return true, nil
+	}
+	t.mu.Lock()
+	snap := t.statementSnapshot()
+	t.mu.Unlock()
+	defer snap.release()
+	_, found, err := getRef(snap.db, encoded)
+	return found, err
+}
