@@ -7,10 +7,12 @@ import (
 	"sync"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/exec"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -144,11 +146,7 @@ func (r *running) copyFrom(n *sql.Copy, o copyOptions, w *work) (int64, error) {
 		l.loader.Abort()
 		return 0, contextError(ctx, err)
 	}
-	count, err := l.loader.Finish()
-	if err != nil || !l.wasEmpty {
-		return count, err
-	}
-	return count, w.txn.SetStats(t.ID, l.stats())
+	return r.finishLoad(l, w)
 }
 
 // copyLoad is a bulk load under way.
@@ -161,21 +159,16 @@ type copyLoad struct {
 	statement string
 	table     *catalog.Table
 	targets   []int // table position of each file column
-	loader    bulkLoader
+	loader    *storage.Loader
 	env       *expr.Env
 	in        planner.Input
 	threads   int
 	wasEmpty  bool
+	keyUses   *planner.References // nil: no foreign keys
 
-	mu         sync.Mutex // guards collectors
+	mu         sync.Mutex // guards what follows
 	collectors []*catalog.Collector
-}
-
-// bulkLoader is storage's loader.
-type bulkLoader interface {
-	Append(seq uint64, rows *vector.Batch) error
-	Finish() (int64, error)
-	Abort()
+	changes    *exec.KeyChanges // nil: foreign keys, if any, are checked by a join at the end
 }
 
 func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []sql.Ident, in planner.Input, w *work) (*copyLoad, error) {
@@ -198,6 +191,11 @@ func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []s
 	}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	if l.loader, err = w.txn.NewLoader(l.ctx, t); err != nil {
+		l.cancel()
+		return nil, err
+	}
+	if err := l.prepareKeys(w); err != nil {
+		l.loader.Abort()
 		l.cancel()
 		return nil, err
 	}
@@ -286,6 +284,7 @@ func (w *copyWorker) load(seq uint64, n int) error {
 		}
 	}
 	w.stats.Add(w.row)
+	w.l.noteKeys(w.row)
 	return w.l.loader.Append(seq, w.row)
 }
 

@@ -419,6 +419,16 @@ func runSchedule(t *testing.T, view, level, steps string) {
 	case "hybrid":
 		mustExec(t, setup, "alter table test colview(value); select * from gs_imcv_flush('test')")
 	}
+	mode := "column"
+	if view == "row" {
+		mode = "row"
+	}
+	runSteps(t, db, mode, level, steps)
+}
+
+// runSteps runs the steps of a schedule in transactions of a level.
+func runSteps(t *testing.T, db *weft.DB, router, level, steps string) {
+	t.Helper()
 	sessions := map[string]*scheduled{}
 	for _, line := range strings.Split(strings.TrimSpace(steps), "\n") {
 		name, rest, _ := strings.Cut(strings.TrimSpace(line), ":")
@@ -429,11 +439,7 @@ func runSchedule(t *testing.T, view, level, steps string) {
 			s = &scheduled{Session: db.Session(), outcome: make(chan string, 1)}
 			defer s.Close()
 			sessions[name] = s
-			mode := "column"
-			if view == "row" {
-				mode = "row"
-			}
-			mustExec(t, s.Session, "set htap_router_mode = '"+mode+"'; begin isolation level "+level)
+			mustExec(t, s.Session, "set htap_router_mode = '"+router+"'; begin isolation level "+level)
 		}
 		var got string
 		if statement != "" {

@@ -144,11 +144,7 @@ func (r *running) bulkLoad(w *work, table string, workers int, fill func(uint64,
 		l.loader.Abort()
 		return 0, err
 	}
-	count, err := l.loader.Finish()
-	if err != nil || !l.wasEmpty {
-		return count, err
-	}
-	return count, w.txn.SetStats(t.ID, l.stats())
+	return r.finishLoad(l, w)
 }
 
 // loadPieces is the number of the loader's batches that a LoadBatch makes.

@@ -143,6 +143,9 @@ func (k *keyWork) checkHeld(c *exec.KeyChange) error {
 	if err != nil || use == nil {
 		return err
 	}
+	if c.All {
+		return k.checkAll(use)
+	}
 	t := newReferenceText(use, k.env)
 	if c.Mixed {
 		if some, err := k.some(t.mixed()); some || err != nil {

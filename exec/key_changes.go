@@ -33,10 +33,19 @@ type KeyChange struct {
 	New [][]vector.Datum
 	// Mixed tells that a row has NULL in some of the columns only, which MATCH FULL forbids.
 	Mixed bool
+	// All tells that every row of the table may have a new value; Values is empty then.
+	All bool
 
 	seen    map[string]struct{}
 	key     []byte
 	scratch []vector.Datum
+}
+
+// NewKeyChanges returns a list for rows that are written by other means than a plan.
+func NewKeyChanges(t *catalog.Table, r *planner.References) *KeyChanges {
+	k := &KeyChanges{}
+	k.begin(t, r)
+	return k
 }
 
 // begin notes that rows of a table have been written.

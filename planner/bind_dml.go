@@ -478,6 +478,12 @@ type Constraints struct {
 	Checks   []TableCheck
 }
 
+// InsertReferences lists the foreign keys that rows loaded into a table must obey; nil if there are
+// none.
+func InsertReferences(t *catalog.Table, in Input) (*References, error) {
+	return newBinder(in).insertReferences(t)
+}
+
 // BindConstraints binds a table's defaults and checks.
 func BindConstraints(t *catalog.Table, in Input) (*Constraints, error) {
 	b := newBinder(in)

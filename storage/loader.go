@@ -298,6 +298,9 @@ func (l *Loader) finishFresh() error {
 	return l.t.SetCatalog(l.ctx, l.t.Catalog().WithTable(l.tbl))
 }
 
+// Fresh reports whether the rows go to fresh stores.
+func (l *Loader) Fresh() bool { return l.fresh }
+
 // Table returns the description the table has after the load.
 func (l *Loader) Table() *catalog.Table { return l.tbl }
 

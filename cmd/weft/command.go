@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/weftdb/weft"
 )
 
 // command runs a \ command and reports whether it succeeded.
@@ -187,6 +189,7 @@ func (sh *shell) describe(pattern string) bool {
 		for _, c := range d.Checks {
 			t.footers = append(t.footers, fmt.Sprintf("    \"%s\" CHECK (%s)", c.Name, c.Expr))
 		}
+		t.footers = append(t.footers, weft.DescribeForeignKeys(sh.session.Catalog(), d)...)
 		for _, id := range d.DistributeBy {
 			if i := d.ColumnByID(id); i >= 0 {
 				distributed = append(distributed, d.Columns[i].Name)
