@@ -107,18 +107,55 @@ func (k *keyWork) replaced(c *exec.KeyChange) error {
 		return err
 	}
 	t := newReferenceText(use, k.env)
+	moves := k.mayMove(use)
+	if moves && c.New != nil {
+		t.single = true // a value may replace another one: which rows are left is clear value by value only
+	}
 	err = t.each(len(c.Values), func(from, to int) error {
-		query := t.change(action, c, from, to)
-		if query == "" {
-			return nil
-		}
-		_, err := k.run(query)
-		return err
+		return k.carry(t.change(action, c, from, to), t, c.Values[from:to], moves && action != catalog.SetDefault)
 	})
 	if err != nil || action != catalog.SetDefault {
 		return err
 	}
 	return k.checkGone(c, true) // the default may be what went
+}
+
+// mayMove reports whether a statement may miss rows of the referencing table: at READ COMMITTED it
+// takes a row that another transaction moves to another data node meanwhile for deleted.
+func (k *keyWork) mayMove(use *exec.KeyChange) bool {
+	return len(use.Child.Stores) > 1 && k.w.txn.RereadsRows()
+}
+
+// carry runs the statement that carries a change of values over, again while rows that moved are left.
+func (k *keyWork) carry(query string, t *referenceText, values [][]vector.Datum, moves bool) error {
+	if query == "" {
+		return nil
+	}
+	const tries = 100 // each failure takes somebody who moved a row just then
+	for range tries {
+		if _, err := k.run(query); err != nil || !moves {
+			return err
+		}
+		if left, err := k.some(t.referencing(values, false)); !left || err != nil {
+			return err
+		}
+	}
+	return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
+}
+
+// references reports whether a row references one of the values, waiting for those who are deleting
+// such rows.
+func (k *keyWork) references(t *referenceText, values [][]vector.Datum) (bool, error) {
+	wait := k.w.txn.RereadsRows()
+	for {
+		some, err := k.some(t.referencing(values, wait))
+		if some || err != nil || !k.mayMove(t.use) {
+			return some, err
+		}
+		if left, err := k.some(t.referencing(values, false)); !left || err != nil {
+			return false, err
+		}
+	}
 }
 
 // current resolves a key's tables as they are now; nil if the key has been dropped. The parent is kept
@@ -219,7 +256,7 @@ func (k *keyWork) checkGone(c *exec.KeyChange, again bool) error {
 	}
 	t := newReferenceText(use, k.env)
 	return t.each(len(values), func(from, to int) error {
-		some, err := k.some(t.referencing(values[from:to], k.w.txn.RereadsRows()))
+		some, err := k.references(t, values[from:to])
 		if err != nil || !some {
 			return err
 		}

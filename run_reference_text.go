@@ -28,6 +28,7 @@ type referenceText struct {
 	names          []string         // x.column
 	table          string
 	indexed        bool
+	single         bool // one value per statement
 }
 
 func newReferenceText(use *exec.KeyChange, env *expr.Env) *referenceText {
@@ -46,6 +47,9 @@ func (t *referenceText) each(n int, run func(from, to int) error) error {
 	size := joinedKeys
 	if t.indexed {
 		size = listedKeys
+	}
+	if t.single {
+		size = 1
 	}
 	for from := 0; from < n; from += size {
 		if err := run(from, min(from+size, n)); err != nil {

@@ -102,5 +102,7 @@ func (e *Engine) ingestFiles(ctx context.Context, paths []string) (err error) {
 			err = e.fail("ingest bulk load", fmt.Errorf("%v", r))
 		}
 	}()
-	return ioError("ingest bulk load", e.db.Ingest(ctx, paths))
+	err = ioError("ingest bulk load", e.db.Ingest(ctx, paths))
+	e.dropShared()
+	return err
 }

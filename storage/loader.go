@@ -105,6 +105,12 @@ func (l *Loader) chooseFresh() error {
 	if err := l.t.lockForWrite(l.ctx, l.tbl); err != nil {
 		return err
 	}
+	l.t.mu.Lock()
+	fixed := l.t.snap != nil // the transaction would not see what its snapshot does not have
+	l.t.mu.Unlock()
+	if fixed {
+		return nil
+	}
 	o := l.t.overlay
 	o.mu.RLock()
 	defer o.mu.RUnlock()

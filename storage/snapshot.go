@@ -65,6 +65,14 @@ func (e *Engine) dropStale() {
 	}
 }
 
+// dropShared frees the shared snapshot: files were added below the committed state, which later views
+// of their transaction have to show.
+func (e *Engine) dropShared() {
+	if s := e.current.Swap(nil); s != nil {
+		s.release()
+	}
+}
+
 // takeSnapshot makes a Pebble snapshot that agrees with a committed state.
 //
 // A commit makes sequence odd, applies its batch, publishes its state and makes sequence even. A
