@@ -166,12 +166,9 @@ func (d *definition) lockAltered(t *catalog.Table, n *sql.AlterTable) error {
 		return err
 	}
 	for _, a := range n.Actions {
-		switch a.(type) {
-		case *sql.DropConstraint, *sql.DropColumn, *sql.RenameConstraint, *sql.ValidateConstraint:
-			if now := d.ddl.Catalog.Table(t.ID); now != nil {
-				if err := d.lockParents(now, now.ForeignKeys); err != nil {
-					return err
-				}
+		if now := d.ddl.Catalog.Table(t.ID); now != nil {
+			if err := d.lockParents(now, planner.ChangedForeignKeys(now, a)); err != nil {
+				return err
 			}
 		}
 	}
@@ -351,43 +348,4 @@ func (d *definition) namedTables(n *sql.Drop) ([]*catalog.Table, error) {
 		}
 	}
 	return tables, nil
-}
-
-func (d *definition) createSchema(n *sql.CreateSchema) (*Rows, error) {
-	current := d.w.txn.Catalog()
-	if current.HasSchema(n.Name.Name) {
-		if n.IfNotExists {
-			d.ddl.Notices = append(d.ddl.Notices, `schema "`+n.Name.Name+`" already exists, skipping`)
-			return done("CREATE SCHEMA"), nil
-		}
-		return nil, sqlerr.New(sqlerr.DuplicateObject, "schema %q already exists", n.Name.Name).At(n.Name.Start)
-	}
-	return done("CREATE SCHEMA"), d.w.txn.SetCatalog(d.r.ctx, current.WithSchema(n.Name.Name, true))
-}
-
-func (d *definition) dropSchema(n *sql.Drop) (*Rows, error) {
-	for _, name := range n.Names {
-		current := d.w.txn.Catalog()
-		if !current.HasSchema(name.Name) {
-			if n.IfExists {
-				d.ddl.Notices = append(d.ddl.Notices, `schema "`+name.Name+`" does not exist, skipping`)
-				continue
-			}
-			return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", name.Name).At(name.Start)
-		}
-		for _, t := range current.Relations() {
-			if t.Schema == name.Name {
-				if !n.Cascade {
-					return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", name.Name).
-						At(name.Start).WithDetail("%s %s depends on schema %s", t.Kind, qualified(t), name.Name).
-						WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
-				}
-				current = current.WithoutTable(t.ID)
-			}
-		}
-		if err := d.w.txn.SetCatalog(d.r.ctx, current.WithSchema(name.Name, false)); err != nil {
-			return nil, err
-		}
-	}
-	return done("DROP SCHEMA"), nil
 }

@@ -109,7 +109,9 @@ func (k *keyWork) replaced(c *exec.KeyChange) error {
 	t := newReferenceText(use, k.env)
 	moves := k.mayMove(use)
 	if moves && c.New != nil {
-		t.single = true // a value may replace another one: which rows are left is clear value by value only
+		if t.single, err = k.overlap(use, c); err != nil {
+			return err
+		}
 	}
 	err = t.each(len(c.Values), func(from, to int) error {
 		return k.carry(t.change(action, c, from, to), t, c.Values[from:to], moves && action != catalog.SetDefault)
@@ -124,6 +126,29 @@ func (k *keyWork) replaced(c *exec.KeyChange) error {
 // takes a row that another transaction moves to another data node meanwhile for deleted.
 func (k *keyWork) mayMove(use *exec.KeyChange) bool {
 	return len(use.Child.Stores) > 1 && k.w.txn.RereadsRows()
+}
+
+// overlap reports whether some values become others that change too: which rows are left to change is
+// clear value by value only then.
+func (k *keyWork) overlap(use, c *exec.KeyChange) (bool, error) {
+	old := map[string]struct{}{}
+	for _, v := range c.Values {
+		key, _, err := use.Encode(k.w.txn.Engine(), v)
+		if err != nil {
+			return false, err
+		}
+		old[string(key)] = struct{}{}
+	}
+	for _, v := range c.New {
+		key, _, err := use.Encode(k.w.txn.Engine(), v)
+		if err != nil {
+			return false, err
+		}
+		if _, both := old[string(key)]; both {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // carry runs the statement that carries a change of values over, again while rows that moved are left.

@@ -41,6 +41,29 @@ func ReferencedTables(stmt sql.Statement) []sql.ObjectName {
 	return names
 }
 
+// ChangedForeignKeys lists the foreign keys of a table that an action of ALTER TABLE drops or changes.
+func ChangedForeignKeys(t *catalog.Table, action sql.AlterAction) []catalog.ForeignKey {
+	name, column := "", ""
+	switch n := action.(type) {
+	case *sql.DropConstraint:
+		name = n.Name.Name
+	case *sql.RenameConstraint:
+		name = n.Name.Name
+	case *sql.ValidateConstraint:
+		name = n.Name.Name
+	case *sql.DropColumn:
+		column = n.Name.Name
+	}
+	pos := t.ColumnIndex(column)
+	var keys []catalog.ForeignKey
+	for _, k := range t.ForeignKeys {
+		if k.Name == name || pos >= 0 && slices.Contains(k.Columns, t.Columns[pos].ID) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
 // addForeignKey adds a foreign key to a description under construction.
 func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 	parent, err := d.referencedTable(t, n.RefTable)
