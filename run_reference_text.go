@@ -299,11 +299,7 @@ func (c *keyCasts) toParent(values []vector.Datum) (out []vector.Datum, ok bool)
 			}
 			out[i].Kind = parent.Kind()
 		default:
-			if out[i], ok = c.convert(out[i], child, parent); !ok {
-				return nil, false
-			}
-			// What a modifier rounds or cuts off is not there.
-			if back, ok := c.convert(out[i], parent, child); !ok || back != values[i] {
+			if out[i], ok = c.convert(out[i], child, parent); !ok || !c.equal(values[i], out[i], child, parent) {
 				return nil, false
 			}
 		}
@@ -313,12 +309,32 @@ func (c *keyCasts) toParent(values []vector.Datum) (out []vector.Datum, ok bool)
 
 func (c *keyCasts) convert(d vector.Datum, from, to catalog.Type) (vector.Datum, bool) {
 	e, err := expr.Coerce(&expr.Const{Value: d, Typ: from}, to, expr.AssignmentCast, 0)
-	if err == nil {
-		e, err = expr.FoldConstants(e, c.env)
+	if err != nil {
+		return d, false
 	}
+	return c.value(e)
+}
+
+// equal reports whether a converted value equals what it was made of: a modifier may have rounded it.
+// Blanks, which char does not see, make no difference.
+func (c *keyCasts) equal(before, after vector.Datum, child, parent catalog.Type) bool {
+	if parent.ID == catalog.Char {
+		return true
+	}
+	e, err := expr.ResolveBinary("=", &expr.Const{Value: before, Typ: child}, &expr.Const{Value: after, Typ: parent}, 0)
+	if err != nil {
+		return false
+	}
+	same, ok := c.value(e)
+	return ok && same.I != 0
+}
+
+// value computes an expression of constants.
+func (c *keyCasts) value(e expr.Expr) (vector.Datum, bool) {
+	e, err := expr.FoldConstants(e, c.env)
 	k, ok := e.(*expr.Const)
 	if err != nil || !ok {
-		return d, false
+		return vector.Datum{}, false
 	}
 	return k.Value, true
 }

@@ -99,7 +99,7 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 		child, referenced := &t.Columns[t.ColumnByID(id)], &parent.Columns[parent.ColumnByID(key.RefColumns[i])]
 		if !referable(child.Type, referenced.Type) {
 			return sqlerr.New(sqlerr.DatatypeMismatch, "foreign key constraint %q cannot be implemented", key.Name).
-				WithDetail("Key columns %q and %q are of incompatible types: %s and %s.", child.Name, referenced.Name, child.Type, referenced.Type)
+				WithDetail("Key columns %q and %q are of incompatible types: %s and %s.", child.Name, referenced.Name, child.Type.Base(), referenced.Type.Base())
 		}
 	}
 	t.ForeignKeys = append(t.ForeignKeys, key)
@@ -185,6 +185,8 @@ func comparisonFamily(t catalog.Type) int {
 		return 2
 	case t.ID == catalog.Date || t.ID == catalog.Timestamp || t.ID == catalog.TimestampTZ:
 		return 3
+	case t.ID == catalog.Text || t.ID == catalog.Varchar || t.ID == catalog.Name:
+		return 4
 	}
 	return 0
 }
