@@ -130,8 +130,9 @@ func (r *running) copyFrom(n *sql.Copy, o copyOptions, w *work) (int64, error) {
 		return 0, err
 	}
 	defer f.Close()
-	ctx, cancel := r.deadline()
+	timed, cancel := r.timed()
 	defer cancel()
+	ctx := timed.ctx
 	l, err := r.newCopyLoad(ctx, t, n.Columns, in, w)
 	if err != nil {
 		return 0, err
@@ -146,7 +147,8 @@ func (r *running) copyFrom(n *sql.Copy, o copyOptions, w *work) (int64, error) {
 		l.loader.Abort()
 		return 0, contextError(ctx, err)
 	}
-	return r.finishLoad(l, w)
+	count, err := timed.finishLoad(l, w)
+	return count, contextError(ctx, err)
 }
 
 // copyLoad is a bulk load under way.

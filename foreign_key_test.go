@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -259,10 +258,12 @@ func codeOf(err error) string {
 func TestForeignKeyLoads(t *testing.T) {
 	ctx := context.Background()
 	for _, filled := range []bool{false, true} {
-		for _, written := range []bool{false, true} {
-			t.Run(fmt.Sprintf("filled %v, written %v", filled, written), func(t *testing.T) {
-				s := memorySession(t)
-				db := s
+		for _, writer := range []string{"nobody", "the session", "another"} {
+			t.Run(fmt.Sprintf("filled %v, %s writes", filled, writer), func(t *testing.T) {
+				written := writer == "the session"
+				db := openMemory(t)
+				s := db.Session()
+				defer s.Close()
 				mustExec(t, s, `create table p (id int primary key); insert into p select g from generate_series(1, 2000) g;
 					create table t (id int primary key, a int references p, up int references t deferrable initially deferred)`)
 				if filled {
@@ -270,6 +271,11 @@ func TestForeignKeyLoads(t *testing.T) {
 				}
 				if written {
 					mustExec(t, s, "begin; insert into p values (5000)")
+				}
+				if writer == "another" {
+					other := db.Session()
+					defer other.Close()
+					mustExec(t, other, "begin; insert into p values (7000)")
 				}
 				load := func(from, to, wrong int) error {
 					var text strings.Builder
@@ -279,7 +285,7 @@ func TestForeignKeyLoads(t *testing.T) {
 					if wrong != 0 {
 						fmt.Fprintf(&text, "%d\t%d\t\\N\n", to, wrong)
 					}
-					return copyInto(t, db, text.String(), "")
+					return copyInto(t, s, text.String(), "")
 				}
 				if written {
 					mustExec(t, s, "savepoint s")
@@ -355,7 +361,19 @@ func TestForeignKeyReopened(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := os.Stat(dir); err != nil {
-		t.Fatal(err)
+}
+
+// TestForeignKeyTimeout ends a wait for whoever removes a key.
+func TestForeignKeyTimeout(t *testing.T) {
+	db := openMemory(t)
+	exec(t, db, "create table p (id int primary key); create table c (a int references p); insert into p values (1)")
+	other := db.Session()
+	defer other.Close()
+	mustExec(t, other, "begin; delete from p")
+	s := db.Session()
+	defer s.Close()
+	mustExec(t, s, "set statement_timeout = 30")
+	if _, err := s.Exec(context.Background(), "insert into c values (1)"); codeOf(err) != "57014" || !strings.Contains(err.Error(), "statement timeout") {
+		t.Errorf("error %v, want a statement timeout", err)
 	}
 }

@@ -180,6 +180,14 @@ func (r *running) deadline() (context.Context, context.CancelFunc) {
 	return context.WithTimeoutCause(r.ctx, time.Duration(ms)*time.Millisecond, errStatementTimeout)
 }
 
+// timed is the statement with a context that ends when statement_timeout has passed.
+func (r *running) timed() (*running, context.CancelFunc) {
+	inner := *r
+	var cancel context.CancelFunc
+	inner.ctx, cancel = r.deadline()
+	return &inner, cancel
+}
+
 func (s *Session) threads() int {
 	n, _ := strconv.Atoi(s.setting(setThreads)) // normalised when it was set
 	return max(n, 1)
@@ -284,13 +292,15 @@ func locksRows(q *sql.Select) bool {
 
 // write runs a plan that writes, to its end, and what its foreign keys make of it.
 func (r *running) write(plan *planner.Plan, w *work, view *storage.View) (*Rows, error) {
+	timed, cancel := r.timed()
+	defer cancel()
 	changes := &exec.KeyChanges{}
-	rows, err := r.writeRows(plan, w, view, changes)
+	rows, err := timed.writeRows(plan, w, view, changes)
 	if err == nil {
-		err = r.settleKeys(w, changes)
+		err = timed.settleKeys(w, changes)
 	}
 	if err != nil {
-		return nil, err
+		return nil, contextError(timed.ctx, err)
 	}
 	return rows, nil
 }
@@ -301,17 +311,15 @@ func (r *running) writeRows(plan *planner.Plan, w *work, view *storage.View, cha
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := r.deadline()
-	defer cancel()
 	q := r.s.execQuery(plan, view, w.txn, env, r.text)
 	q.Keys = changes
-	cursor, err := exec.Start(ctx, q)
+	cursor, err := exec.Start(r.ctx, q)
 	if err != nil {
-		return nil, contextError(ctx, err)
+		return nil, contextError(r.ctx, err)
 	}
-	rows := &Rows{ctx: ctx, columns: resultColumns(plan), env: env}
+	rows := &Rows{ctx: r.ctx, columns: resultColumns(plan), env: env}
 	if err := rows.collect(cursor); err != nil {
-		return nil, contextError(ctx, err)
+		return nil, contextError(r.ctx, err)
 	}
 	rows.affected = cursor.Affected()
 	switch r.stmt.(type) {

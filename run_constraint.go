@@ -80,8 +80,10 @@ func (r *running) checkConstraints(only func(c *exec.KeyChange) bool) error {
 	if err != nil {
 		return err
 	}
-	k := &keyWork{r: r, w: &work{s: r.s, txn: r.s.txn}, env: env}
-	return k.checkPending(only)
+	timed, cancel := r.timed()
+	defer cancel()
+	k := &keyWork{r: timed, w: &work{s: r.s, txn: r.s.txn}, env: env}
+	return contextError(timed.ctx, k.checkPending(only))
 }
 
 // setConstraints runs SET CONSTRAINTS. What is IMMEDIATE from now on is checked now.

@@ -129,8 +129,9 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := r.deadline()
+	timed, cancel := r.timed()
 	defer cancel()
+	ctx := timed.ctx
 	started = time.Now()
 	q := r.s.execQuery(plan, view, w.txn, env, r.text)
 	q.Analyze, q.Keys = true, &exec.KeyChanges{}
@@ -151,8 +152,8 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	if err := cursor.Close(); err != nil {
 		return nil, contextError(ctx, err)
 	}
-	if err := r.settleKeys(w, q.Keys); err != nil {
-		return nil, err
+	if err := timed.settleKeys(w, q.Keys); err != nil {
+		return nil, contextError(ctx, err)
 	}
 	o.ExecutionNanos = time.Since(started).Nanoseconds()
 	o.Actual = cursor.Actual

@@ -79,6 +79,7 @@ func TestRejected(t *testing.T) {
 		{"VALUES (1), (2, 3)", 13, "VALUES lists must all be the same length"},
 		{"SELECT sum(a) OVER (ROWS UNBOUNDED FOLLOWING)", 21, "frame start cannot be UNBOUNDED FOLLOWING"},
 		{"SELECT a.b.c.d.e", 8, "improper qualified name (too many dotted names)"},
+		{"CREATE TABLE t (a int REFERENCES u ON UPDATE SET NULL (a))", 55, `a column list with SET NULL is only supported for ON DELETE actions`},
 		{"SELECT * FROM a.b.c", 15, `cross-database references are not implemented: "a.b.c"`},
 		{"INSERT INTO t", 14, "syntax error at end of input"},
 		{"INSERT INTO t (a) DEFAULT VALUES", 19, `syntax error at or near "DEFAULT"`},
