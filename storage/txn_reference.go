@@ -17,6 +17,7 @@ func (t *Txn) LockReferenced(ctx context.Context, tbl *catalog.Table, index *cat
 		return false, err
 	}
 	for {
+		state := t.e.published.Load()
 		ref, own, found, err := t.peekKey(index, encoded)
 		if err != nil {
 			return false, err
@@ -26,16 +27,23 @@ func (t *Txn) LockReferenced(ctx context.Context, tbl *catalog.Table, index *cat
 				return false, err
 			}
 		}
-		now, still, err := t.LookupLatest(ctx, index, encoded, KeyShare)
-		if err != nil {
+		if err := t.lockKey(ctx, index.ID, encoded, KeyShare); err != nil {
 			return false, err
 		}
-		if still && (own || found && now == ref) {
-			return t.seesKey(index, encoded, own)
+		// Who changes the key holds its lock until the change is published.
+		if state != t.e.published.Load() {
+			now, _, still, err := t.peekKey(index, encoded)
+			if err != nil || !still {
+				return false, err
+			}
+			if !own && (!found || now != ref) {
+				continue // another row has it by now
+			}
 		}
-		if !still {
+		if !found {
 			return false, nil
 		}
+		return t.seesKey(index, encoded, own)
 	}
 }
 
