@@ -124,6 +124,7 @@ func (s *Session) plannerSettings() *planner.Settings {
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)
 	p.EnableHashJoin = s.on(setHashJoin)
+	p.EnableIndexScan, p.EnableIndexJoin = s.on(setIndexScan), s.on(setNestedLoop)
 	switch s.setting(setRouterMode) {
 	case "row":
 		p.Router = planner.RouterRow

@@ -46,6 +46,8 @@ const (
 	setStatementTimeout  = "statement_timeout"
 	setDisabledRules     = "disabled_rules"
 	setHashJoin          = "enable_hashjoin"
+	setIndexScan         = "enable_indexscan"
+	setNestedLoop        = "enable_nestloop"
 	setDefaultIsolation  = "default_transaction_isolation"
 	setTransactionMode   = "transaction_isolation"
 	setServerVersion     = "server_version"
@@ -85,6 +87,8 @@ func makeSettings() map[string]*setting {
 		{name: setStatementTimeout, initial: "0", normalize: milliseconds, doc: "longest run of a statement, ms; 0 = no limit"},
 		{name: setDisabledRules, initial: "", normalize: ruleNames, doc: "planner rules that are switched off"},
 		{name: setHashJoin, initial: "on", normalize: boolean, doc: "allow hash joins"},
+		{name: setIndexScan, initial: "on", normalize: boolean, doc: "allow index scans; rows by primary key are always looked up"},
+		{name: setNestedLoop, initial: "on", normalize: boolean, doc: "allow joins that look rows up by an index for each row of the other side"},
 		{name: setDefaultIsolation, initial: "read committed", normalize: isolation, doc: "isolation level of new transactions"},
 		{name: setTransactionMode, initial: "read committed", normalize: isolation, doc: "isolation level of the transaction"},
 		{name: setServerVersion, initial: serverVersion, fixed: true, doc: "PostgreSQL version followed"},

@@ -28,7 +28,14 @@ func (e *explainer) describe(n Node) *detail {
 		e.describeJoin(n, d)
 		return e.finish(n, d)
 	case *Apply:
-		d.is("Nested Loop Apply", "Nested Loop "+n.Kind.String()+"Apply", joinType(n.Kind))
+		switch {
+		case n.ByIndex && n.Kind == InnerJoin:
+			d.is("Nested Loop", "Nested Loop", joinType(n.Kind))
+		case n.ByIndex:
+			d.is("Nested Loop", "Nested Loop "+n.Kind.String()+"Join", joinType(n.Kind))
+		default:
+			d.is("Nested Loop Apply", "Nested Loop "+n.Kind.String()+"Apply", joinType(n.Kind))
+		}
 		if len(n.On) > 0 {
 			d.facts = append(d.facts, Fact{Key: "Join Filter", Value: e.conditions(n.On)})
 		}

@@ -159,6 +159,8 @@ type Apply struct {
 	Params       []ApplyParam
 	On           []expr.Expr
 	Mark         *expr.Col
+	// ByIndex tells that it is a join whose inner rows an index finds, not a subquery.
+	ByIndex bool
 }
 
 // ApplyParam binds parameter Index of the inner plan to a column of the outer one.

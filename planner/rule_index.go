@@ -126,6 +126,9 @@ func (n *Scan) isColumn(c *expr.Col, id catalog.ColumnID) bool {
 // cheapestIndex returns the index scan that costs least, nil when no index helps.
 func (b *binder) cheapestIndex(n *Scan) (best *IndexScan, cost Cost) {
 	for i := range n.Table.Indexes {
+		if !b.settings.EnableIndexScan {
+			break
+		}
 		s := n.indexScan(&n.Table.Indexes[i])
 		if s == nil {
 			continue
