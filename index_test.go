@@ -111,6 +111,22 @@ func TestIndexScans(t *testing.T) {
 			t.Fatalf("%s: %s\n%v", query, diff, plan)
 		}
 	}
+	inOrder := func(s *weft.Session, cond string) {
+		t.Helper()
+		order := []string{"id", "id desc", "e desc, a, id", "e, a desc, id desc", "a, b desc", "a desc, b", "d", "c desc, d", "g desc", "f"}[r.IntN(10)]
+		query := fmt.Sprintf("select %s from %%t where %s order by %s limit %d offset %d", strings.ReplaceAll(strings.ReplaceAll(order, " desc", ""), "g", "trim_scale(g)"), cond, order, r.IntN(60), r.IntN(5)*r.IntN(5))
+		got, err := queryText(s, strings.ReplaceAll(query, "%t", "ti"))
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		want, err := queryText(s, strings.ReplaceAll(query, "%t", "tp"))
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("%s: %v, want %v", query, got, want)
+		}
+	}
 	next, rounds, fewest := 4000, 8, 200
 	if testing.Short() {
 		rounds, fewest = 2, 50
@@ -136,6 +152,7 @@ func TestIndexScans(t *testing.T) {
 			}
 			for range 6 {
 				compare(s, condition())
+				inOrder(s, []string{"true", condition()}[r.IntN(2)])
 			}
 		}
 		if round%4 == 2 {

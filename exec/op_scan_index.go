@@ -33,7 +33,7 @@ func (s *indexSource) Morsels(*Worker) (int, error) {
 // indexRanges evaluates the node's index ranges. Those that compare with NULL are empty.
 func (s *indexSource) indexRanges() ([]storage.IndexRange, error) {
 	ix, env := s.node.Index, s.run.env
-	var one storage.IndexRange
+	one := storage.IndexRange{Reverse: ix.Reverse}
 	for _, e := range ix.Equal {
 		d, err := expr.EvalConst(e, env)
 		if err != nil || d.Null {
@@ -69,7 +69,7 @@ func (s *indexSource) indexRanges() ([]storage.IndexRange, error) {
 			continue
 		}
 		prefix := append(one.Prefix[:len(one.Prefix):len(one.Prefix)], d)
-		ranges = append(ranges, storage.IndexRange{Prefix: prefix})
+		ranges = append(ranges, storage.IndexRange{Prefix: prefix, Reverse: ix.Reverse})
 	}
 	return ranges, nil
 }
@@ -104,7 +104,11 @@ func (c *indexScanner) Scan(int) (err error) {
 		if err := c.w.Check(); err != nil {
 			return err
 		}
-		if err := c.reader.read(c.refs[:n], c.out); err != nil {
+		read := c.reader.read
+		if s.node.Index.Ordered {
+			read = c.reader.readInOrder
+		}
+		if err := read(c.refs[:n], c.out); err != nil {
 			return err
 		}
 		if n < len(c.refs) {

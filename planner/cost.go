@@ -9,6 +9,7 @@ const (
 	costColumnScan   = 0.03  // a row of a column unit, per column
 	costColumnStart  = 30.0  // opening a column scan, as in the reference system's plans
 	costFetch        = 3.0   // a row by reference
+	costOrderedFetch = 8.0   // a row by reference, in an order that is not that of the table
 	costIndexSeek    = 4.0   // finding the start of an index range
 	costIndexEntry   = 1.0   // an index entry
 	costApplyRun     = 150.0 // a run of the inner plan of an Apply

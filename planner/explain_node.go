@@ -181,10 +181,15 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 		d.is("Index Scan", "Index Scan using "+index+" on "+table, append(members, relation...)...)
 		d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.keyConditions(n)})
 	case AccessIndex:
-		index := n.Index.Index.Name
-		members := []Fact{{Key: "Scan Direction", Value: "Forward"}, {Key: "Index Name", Value: index}}
-		d.is("Index Scan", "Index Scan using "+index+" on "+table, append(members, relation...)...)
-		d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.conditions(n.Index.Conds)})
+		index, direction, using := n.Index.Index.Name, "Forward", "Index Scan using "
+		if n.Index.Reverse {
+			direction, using = "Backward", "Index Scan Backward using "
+		}
+		members := []Fact{{Key: "Scan Direction", Value: direction}, {Key: "Index Name", Value: index}}
+		d.is("Index Scan", using+index+" on "+table, append(members, relation...)...)
+		if len(n.Index.Conds) > 0 {
+			d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.conditions(n.Index.Conds)})
+		}
 	default:
 		d.is("Imcv Scan", "Imcv Scan on "+table, relation...)
 	}

@@ -13,6 +13,8 @@ type IndexScan struct {
 	Equal     []expr.Expr
 	In        []expr.Expr
 	Low, High *IndexBound // nil = open
+	// Ordered tells that the rows are wanted in the order of the index, or in Reverse of it.
+	Ordered, Reverse bool
 	// Conds are those of the scan's filter that the range stands for. They hold for every entry in
 	// it, and stay in the filter for rows that are read otherwise.
 	Conds []expr.Expr
