@@ -82,7 +82,7 @@ func (s *Session) beginWork() *work {
 	w := &work{s: s, txn: s.txn}
 	if w.txn == nil {
 		w.own = true
-		w.txn = s.db.engine.Begin(s.txnOptions(TxOptions{Isolation: s.defaultIsolation()}))
+		w.txn = s.db.engine.Begin(s.txnOptions(s.defaultTxOptions()))
 	}
 	w.txn.BeginStatement()
 	s.txUsed = true
@@ -119,7 +119,7 @@ func (s *Session) input(c *catalog.Snapshot) planner.Input {
 
 func (s *Session) plannerSettings() *planner.Settings {
 	p := planner.DefaultSettings()
-	p.SearchPath = splitList(s.setting(setSearchPath))
+	p.SearchPath, _ = splitNames(s.setting(setSearchPath)) // checked when it was set
 	p.EnableHTAP = s.on(setEnableHTAP)
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)
@@ -145,7 +145,8 @@ func (r *running) sessionEnv() (*expr.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: splitList(r.s.setting(setSearchPath)), Version: "PostgreSQL " + serverVersion}, nil
+	path, _ := splitNames(r.s.setting(setSearchPath)) // checked when it was set
+	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: path, Version: "PostgreSQL " + serverVersion}, nil
 }
 
 // env is what a plan's expressions may depend on.
@@ -184,6 +185,9 @@ func (s *Session) threads() int {
 func (r *running) query() (*Rows, error) {
 	if _, ok := r.stmt.(*sql.Select); ok {
 		return r.read()
+	}
+	if err := r.refuseIfReadOnly(); err != nil {
+		return nil, err
 	}
 	w := r.s.beginWork()
 	rows, err := r.writeIn(w)
