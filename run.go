@@ -151,6 +151,9 @@ func (r *running) sessionEnv() (*expr.Env, error) {
 
 // env is what a plan's expressions may depend on.
 func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
+	if err := r.s.refuseInBlock(plan); err != nil {
+		return nil, err
+	}
 	env, err := r.sessionEnv()
 	if err != nil {
 		return nil, err

@@ -131,6 +131,7 @@ type FuncScan struct {
 	Out  []*expr.Col
 	// Alias is the name the relation has in the statement.
 	Alias string
+	Pos   int // of the call in the statement
 }
 
 // CTE is a query computed once and read by one or more CTEScans.
