@@ -22,6 +22,7 @@ func isolationNamed(name string) Isolation {
 	return ReadCommitted
 }
 
+// String returns the level as SHOW transaction_isolation prints it.
 func (i Isolation) String() string {
 	if i == RepeatableRead {
 		return "repeatable read"
