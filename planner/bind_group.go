@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/weftdb/weft/catalog"
@@ -249,7 +251,7 @@ func (g *grouping) aggregate(n *aggregateRef) expr.Expr {
 // rewriteSubquery makes a subquery that refers to grouped columns refer to the Aggregate's.
 func (g *grouping) rewriteSubquery(n *subqueryRef, pos int) (expr.Expr, error) {
 	c := *n
-	for id := range freeColumns(n.plan) {
+	for _, id := range slices.Sorted(maps.Keys(freeColumns(n.plan))) { // sorted: plans are reproducible
 		col := g.input[id]
 		if col == nil || g.replaced[id] != nil {
 			continue
