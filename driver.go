@@ -122,7 +122,8 @@ func (c *conn) Begin() (driver.Tx, error) {
 }
 
 func (c *conn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error) {
-	t := TxOptions{ReadOnly: o.ReadOnly, Isolation: c.s.defaultIsolation()}
+	t := c.s.defaultTxOptions()
+	t.ReadOnly = t.ReadOnly || o.ReadOnly
 	switch sql.IsolationLevel(o.Isolation) {
 	case sql.LevelDefault:
 	case sql.LevelReadUncommitted, sql.LevelReadCommitted:
@@ -130,7 +131,7 @@ func (c *conn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error)
 	case sql.LevelRepeatableRead, sql.LevelSnapshot:
 		t.Isolation = RepeatableRead
 	default:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", sql.IsolationLevel(o.Isolation))
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", sql.IsolationLevel(o.Isolation)).WithHint("Use sql.LevelRepeatableRead.")
 	}
 	if err := c.s.locked(func() error { return c.s.begin(t) }); err != nil {
 		return nil, err
@@ -150,7 +151,7 @@ func (c *conn) Ping(context.Context) error {
 func (c *conn) ResetSession(context.Context) error {
 	err := c.s.locked(func() error {
 		c.s.rollback()
-		clear(c.s.values)
+		c.s.values = sessionValues{}
 		clear(c.s.prepared)
 		for name, value := range c.settings {
 			if err := c.s.set(name, value, false); err != nil {

@@ -82,7 +82,7 @@ func (s *Session) beginWork() *work {
 	w := &work{s: s, txn: s.txn}
 	if w.txn == nil {
 		w.own = true
-		w.txn = s.db.engine.Begin(s.txnOptions(TxOptions{Isolation: s.defaultIsolation()}))
+		w.txn = s.db.engine.Begin(s.txnOptions(s.defaultTxOptions()))
 	}
 	w.txn.BeginStatement()
 	s.txUsed = true
@@ -119,7 +119,7 @@ func (s *Session) input(c *catalog.Snapshot) planner.Input {
 
 func (s *Session) plannerSettings() *planner.Settings {
 	p := planner.DefaultSettings()
-	p.SearchPath = splitList(s.setting(setSearchPath))
+	p.SearchPath, _ = splitNames(s.setting(setSearchPath)) // checked when it was set
 	p.EnableHTAP = s.on(setEnableHTAP)
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)
@@ -146,11 +146,15 @@ func (r *running) sessionEnv() (*expr.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: splitList(r.s.setting(setSearchPath)), Version: "PostgreSQL " + serverVersion, Sequences: sequences{r}}, nil
+	path, _ := splitNames(r.s.setting(setSearchPath)) // checked when it was set
+	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: path, Version: "PostgreSQL " + serverVersion, Sequences: sequences{r}}, nil
 }
 
 // env is what a plan's expressions may depend on.
 func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
+	if err := r.s.refuseInBlock(plan); err != nil {
+		return nil, err
+	}
 	env, err := r.sessionEnv()
 	if err != nil {
 		return nil, err
@@ -190,6 +194,9 @@ func (r *running) query() (*Rows, error) {
 		if r.s.readOnly() {
 			return nil, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute SELECT FOR UPDATE in a read-only transaction")
 		}
+	}
+	if err := r.refuseIfReadOnly(); err != nil {
+		return nil, err
 	}
 	w := r.s.beginWork()
 	rows, err := r.writeIn(w)

@@ -12,6 +12,9 @@ import (
 
 // define runs statements that change or describe the catalog.
 func (r *running) define() (*Rows, error) {
+	if err := r.refuseIfReadOnly(); err != nil {
+		return nil, err
+	}
 	env, err := r.sessionEnv()
 	if err != nil {
 		return nil, err

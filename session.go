@@ -3,8 +3,6 @@ package weft
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,8 +15,8 @@ import (
 // one goroutine at a time.
 type Session struct {
 	db     *database
-	values map[string]string // settings that differ from the database's
-	local  map[string]string // values to restore at the end of the transaction (SET LOCAL)
+	values sessionValues
+	saved  sessionValues // values when the transaction began
 	notice func(text string)
 
 	txn       *storage.Txn // explicit transaction, nil outside
@@ -36,13 +34,14 @@ type Session struct {
 }
 
 type namedSavepoint struct {
-	name string
-	at   storage.Savepoint
+	name   string
+	at     storage.Savepoint
+	values sessionValues
 }
 
 // Session opens a session.
 func (db *DB) Session() *Session {
-	s := &Session{db: db.database, values: map[string]string{}, prepared: map[string]*sql.Prepare{}}
+	s := &Session{db: db.database, prepared: map[string]*sql.Prepare{}}
 	s.closed = !db.users.addSession(s)
 	return s
 }
@@ -61,10 +60,11 @@ func (s *Session) locked(f func() error) error {
 func (s *Session) OnNotice(f func(text string)) { s.notice = f }
 
 func (s *Session) notices(texts []string) {
+	if level := s.setting(setClientMinMessages); s.notice == nil || level == "warning" || level == "error" {
+		return
+	}
 	for _, t := range texts {
-		if s.notice != nil {
-			s.notice(t)
-		}
+		s.notice(t)
 	}
 }
 
@@ -228,75 +228,4 @@ func contextError(ctx context.Context, err error) error {
 		return canceled(ctx)
 	}
 	return err
-}
-
-// setting returns a setting's value in the session.
-func (s *Session) setting(name string) string {
-	if v, ok := s.values[name]; ok {
-		return v
-	}
-	return s.db.setting(name)
-}
-
-func (s *Session) on(name string) bool { return s.setting(name) == "on" }
-
-func (d *database) setting(name string) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if v, ok := d.global[name]; ok {
-		return v
-	}
-	switch name {
-	case setMemoryLimit:
-		return fmt.Sprint(d.options.MemoryLimitBytes)
-	case setThreads:
-		return fmt.Sprint(d.options.Threads)
-	}
-	return settings[name].initial
-}
-
-// set changes a setting of the session, or of the database for global ones.
-func (s *Session) set(name, text string, local bool) error {
-	st, err := lookupSetting(name)
-	if err != nil {
-		return err
-	}
-	if st.fixed || st.normalize == nil {
-		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed", displayName(st.name))
-	}
-	value, err := st.normalize(text)
-	if err != nil {
-		if e, ok := err.(*Error); ok && strings.HasPrefix(e.Message, "invalid value for parameter:") {
-			c := *e
-			c.Message = fmt.Sprintf("invalid value for parameter %q: %q", displayName(st.name), text)
-			return &c
-		}
-		return err
-	}
-	if st.global {
-		s.db.mu.Lock()
-		s.db.global[st.name] = value
-		s.db.mu.Unlock()
-		s.db.applyGlobal(st.name)
-		return nil
-	}
-	if local && s.txn != nil {
-		if s.local == nil {
-			s.local = map[string]string{}
-		}
-		if _, saved := s.local[st.name]; !saved {
-			s.local[st.name] = s.setting(st.name)
-		}
-	}
-	s.values[st.name] = value
-	return nil
-}
-
-func (s *Session) reset(name string) error {
-	st, err := lookupSetting(name)
-	if err != nil {
-		return err
-	}
-	delete(s.values, st.name)
-	return nil
 }

@@ -76,6 +76,10 @@ func (s *indexSource) indexRanges() ([]storage.IndexRange, error) {
 
 func (s *indexSource) Open(w *Worker, out Pusher) (Scanner, error) {
 	reader, err := newRefReader(s.run, s.node, s.run.query.View)
+	if err != nil {
+		return nil, err
+	}
+	reader.counted(w, s.run.stats.of(s.node))
 	return &indexScanner{source: s, w: w, reader: reader, out: out}, err
 }
 

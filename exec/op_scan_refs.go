@@ -18,6 +18,18 @@ type refReader struct {
 	filter expr.Filter
 	ids    []uint64
 	sel    vector.Sel
+
+	removed int64 // rows that the filter refused, for EXPLAIN ANALYZE
+}
+
+// counted reports what the filter removed when the worker ends.
+func (f *refReader) counted(w *Worker, stats *nodeStats) {
+	if stats != nil && f.filter != nil {
+		w.onClose(func() error {
+			stats.count("Rows Removed by Filter", f.removed)
+			return nil
+		})
+	}
 }
 
 func newRefReader(r *run, n *planner.Scan, view *storage.View) (*refReader, error) {
@@ -65,14 +77,18 @@ func (f *refReader) readStore(refs []storage.RowRef, out Pusher) error {
 			f.sel = append(f.sel, uint16(i))
 		}
 	}
-	if len(f.sel) < len(refs) {
+	switch len(f.sel) {
+	case 0:
+		return nil
+	case len(refs):
+	default:
 		b.Sel = f.sel
 	}
 	return f.push(b, refs, out)
 }
 
 // push adds the references, which belong to the batch's rows one by one, filters and pushes.
-func (f *refReader) push(b *vector.Batch, refs []storage.RowRef, out Pusher) (err error) {
+func (f *refReader) push(b *vector.Batch, refs []storage.RowRef, out Pusher) error {
 	if f.node.RowRef != nil {
 		column := make([]int64, len(refs))
 		for i, ref := range refs {
@@ -81,12 +97,15 @@ func (f *refReader) push(b *vector.Batch, refs []storage.RowRef, out Pusher) (er
 		b.Vecs = append(b.Vecs, vector.FromSlice(vector.I64, column))
 	}
 	if f.filter != nil && b.Live() > 0 {
-		if b.Sel, err = f.filter.Select(b, b.Sel, make(vector.Sel, 0, b.N)); err != nil {
+		before := b.Live()
+		sel, err := f.filter.Select(b, b.Sel, make(vector.Sel, 0, b.N))
+		if err != nil {
 			return err
 		}
-		if len(b.Sel) == 0 {
+		if f.removed += int64(before - len(sel)); len(sel) == 0 {
 			return nil
 		}
+		b.Sel = sel
 	}
 	if b.Live() == 0 {
 		return nil

@@ -197,7 +197,7 @@ func (b *binder) fromFunction(n *sql.FuncTable, s *scope) (*fromItem, error) {
 	}
 	allow := s.forbidAggregates("functions in FROM")
 	defer allow()
-	scan := &FuncScan{Name: name, Alias: alias}
+	scan := &FuncScan{Name: name, Alias: alias, Pos: n.Call.Start}
 	for _, a := range n.Call.Args {
 		e, err := b.expr(a, s)
 		if err != nil {

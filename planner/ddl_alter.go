@@ -73,6 +73,7 @@ type alter struct {
 	hasRows   func(*catalog.Table) bool
 	out       *Alteration
 	newSchema bool
+	viewSet   bool // a COLVIEW action has been applied
 }
 
 func (a *alter) apply(action sql.AlterAction) error {
@@ -267,6 +268,10 @@ func (a *alter) colView(n *sql.ColView) error {
 	if n.Partition.Name != "" {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "partitions are not supported yet").At(n.Start)
 	}
+	if a.viewSet {
+		return sqlerr.New(sqlerr.SyntaxError, "conflicting COLVIEW/NOCOLVIEW declarations for table %q", a.t.Name).At(n.Start)
+	}
+	a.viewSet = true
 	named := map[catalog.ColumnID]bool{}
 	for _, id := range n.Columns {
 		c, err := a.column(id)
@@ -295,6 +300,9 @@ func (a *alter) colView(n *sql.ColView) error {
 		}
 		a.out.ViewChanged = a.out.ViewChanged || covered != c.Covered
 		c.Covered = covered
+	}
+	if n.Mode != sql.ColViewNone && len(a.t.CoveredColumns()) == 0 {
+		return emptyView(a.t).At(n.Start)
 	}
 	return nil
 }

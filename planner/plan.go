@@ -26,6 +26,25 @@ type Plan struct {
 	Nodes int
 }
 
+// Functions lists the calls of functions that stand in FROM anywhere in the plan.
+func (p *Plan) Functions() []*FuncScan {
+	var calls []*FuncScan
+	note := func(n Node) bool {
+		if call, ok := n.(*FuncScan); ok {
+			calls = append(calls, call)
+		}
+		return true
+	}
+	walkNodes(p.Root, note)
+	for i := range p.InitPlans {
+		walkNodes(p.InitPlans[i].Plan, note)
+	}
+	for _, c := range p.CTEs {
+		walkNodes(c.Plan, note)
+	}
+	return calls
+}
+
 // ResultColumn is a column of a statement's result.
 type ResultColumn struct {
 	Name string

@@ -322,6 +322,12 @@ func (t *Txn) checkActive() error {
 	return nil
 }
 
+// SetReadOnly makes writes fail with 25006 from now on, or lets them be.
+func (t *Txn) SetReadOnly(on bool) { t.opts.ReadOnly = on }
+
+// SetNoSyncWait changes whether Commit returns before the commit is durable.
+func (t *Txn) SetNoSyncWait(on bool) { t.opts.NoSyncWait = on }
+
 func (t *Txn) checkWritable() error {
 	if err := t.checkActive(); err != nil {
 		return err
