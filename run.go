@@ -84,6 +84,7 @@ func (s *Session) beginWork() *work {
 		w.own = true
 		w.txn = s.db.engine.Begin(s.txnOptions(s.defaultTxOptions()))
 	}
+	w.txn.SetLockTimeout(s.milliseconds(setLockTimeout))
 	w.txn.BeginStatement()
 	s.txUsed = true
 	return w
@@ -173,11 +174,17 @@ func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
 
 // deadline applies statement_timeout.
 func (r *running) deadline() (context.Context, context.CancelFunc) {
-	ms, _ := strconv.ParseInt(r.s.setting(setStatementTimeout), 10, 64) // normalised when it was set
-	if ms <= 0 {
+	d := r.s.milliseconds(setStatementTimeout)
+	if d <= 0 {
 		return context.WithCancel(r.ctx)
 	}
-	return context.WithTimeoutCause(r.ctx, time.Duration(ms)*time.Millisecond, errStatementTimeout)
+	return context.WithTimeoutCause(r.ctx, d, errStatementTimeout)
+}
+
+// milliseconds is the value of a setting that is a time.
+func (s *Session) milliseconds(name string) time.Duration {
+	ms, _ := strconv.ParseInt(s.setting(name), 10, 64) // normalised when it was set
+	return time.Duration(ms) * time.Millisecond
 }
 
 func (s *Session) threads() int {

@@ -31,6 +31,10 @@ type Session struct {
 
 	mu     sync.Mutex // held while a statement runs, so that closing the database waits for it
 	closed bool
+	ended  error // why it was closed, nil = by its user
+
+	idle        idleClock
+	idleTimeout time.Duration // after the statement that ran last, 0 = none
 }
 
 type namedSavepoint struct {
@@ -51,7 +55,7 @@ func (s *Session) locked(f func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errClosed
+		return s.gone()
 	}
 	return f()
 }
@@ -153,12 +157,17 @@ func (s *Session) fail() {
 // Run runs one parsed statement of query. A panic becomes an XX000 error that names the statement:
 // the statement dies, session and database live.
 func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, args ...any) (rows *Rows, err error) {
+	s.idle.stop() // before the lock: the clock's end would wait for it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, errClosed
+		return nil, s.gone()
 	}
-	ctx, release := s.db.users.join(ctx)
+	ctx, leave := s.db.users.join(ctx)
+	release := func() {
+		leave()
+		s.idle.start(s.idleTimeout, s.endIdle)
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = sqlerr.Panicked(p, statementText(stmt, query))
@@ -166,6 +175,10 @@ func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, arg
 		if err != nil {
 			s.fail()
 			err = contextError(ctx, err)
+		}
+		s.idleTimeout = 0
+		if s.txn != nil {
+			s.idleTimeout = s.milliseconds(setIdleTimeout)
 		}
 		if rows == nil || !rows.streams(release) {
 			release()

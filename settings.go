@@ -60,6 +60,8 @@ const (
 	setTimeZone            = "timezone"
 	setSearchPath          = "search_path"
 	setStatementTimeout    = "statement_timeout"
+	setLockTimeout         = "lock_timeout"
+	setIdleTimeout         = "idle_in_transaction_session_timeout"
 	setDisabledRules       = "disabled_rules"
 	setHashJoin            = "enable_hashjoin"
 	setIndexScan           = "enable_indexscan"
@@ -103,6 +105,8 @@ func makeSettings() map[string]*setting {
 		{name: setTimeZone, initial: "UTC", check: timeZone, doc: "time zone of the session"},
 		{name: setSearchPath, initial: "public", check: nameListText, list: nameList, doc: "schemas to look names up in"},
 		{name: setStatementTimeout, initial: "0", check: integer(0, math.MaxInt32, inMilliseconds), show: inMilliseconds.show, doc: "longest run of a statement; 0 = no limit"},
+		{name: setLockTimeout, initial: "0", check: integer(0, math.MaxInt32, inMilliseconds), show: inMilliseconds.show, doc: "longest wait for a lock; 0 = no limit"},
+		{name: setIdleTimeout, initial: "0", check: integer(0, math.MaxInt32, inMilliseconds), show: inMilliseconds.show, doc: "longest time between statements of a transaction, after which the session ends; 0 = no limit"},
 		{name: setDisabledRules, initial: "", check: ruleNames, list: plainList, doc: "planner rules that are switched off"},
 		{name: setHashJoin, initial: "on", check: boolean, doc: "allow hash joins"},
 		{name: setIndexScan, initial: "on", check: boolean, doc: "allow index scans; rows by primary key are always looked up"},

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -59,6 +60,9 @@ func (e *Engine) Begin(o TxnOptions) *Txn {
 	t.owner.id = e.nextTxn.Add(1)
 	return t
 }
+
+// SetLockTimeout bounds each later wait for a lock, which then fails with 55P03; 0 = no bound.
+func (t *Txn) SetLockTimeout(d time.Duration) { t.owner.timeout = d }
 
 // Engine returns the engine the transaction runs on.
 func (t *Txn) Engine() *Engine { return t.e }
