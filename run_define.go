@@ -66,6 +66,8 @@ func (d *definition) run() (*Rows, error) {
 		return d.truncate(n)
 	case *sql.CreateIndex:
 		return d.createIndex(n)
+	case *sql.CreateView:
+		return d.createView(n)
 	case *sql.CreateSequence:
 		return d.createSequence(n)
 	case *sql.AlterSequence:
@@ -260,6 +262,8 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 		return d.dropIndex(n)
 	case sql.SequenceObject:
 		return d.dropSequence(n)
+	case sql.ViewObject:
+		return d.dropView(n)
 	case sql.SchemaObject:
 		return d.dropSchema(n)
 	default:
@@ -273,9 +277,12 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 				continue
 			}
 			if other := d.ddl.FindRelation(name); other != nil {
-				return nil, planner.WrongKind(other, catalog.OrdinaryTable).At(name.Start)
+				return nil, planner.WrongKind(other, catalog.OrdinaryTable)
 			}
 			return nil, sqlerr.New(sqlerr.UndefinedTable, "table %q does not exist", name.Name).At(name.Start)
+		}
+		if err := d.dropDependentViews(t, n.Cascade); err != nil {
+			return nil, err
 		}
 		if err := d.dropRelation(t); err != nil {
 			return nil, err

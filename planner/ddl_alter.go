@@ -88,6 +88,9 @@ func (a *alter) apply(action sql.AlterAction) error {
 		if a.d.relationExists(a.t.Schema, n.NewName.Name) {
 			return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", n.NewName.Name).At(n.NewName.Start)
 		}
+		if v := a.d.DependentViews(a.t.ID, ""); len(v) > 0 {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a table that a view reads is not supported yet: view %q", v[0].Name).At(n.Start)
+		}
 		a.t.Name = n.NewName.Name
 		return nil
 	case *sql.AlterColumnDefault:
@@ -181,6 +184,10 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 		return err
 	}
 	dropped := *c
+	if v := a.d.DependentViews(a.t.ID, dropped.Name); len(v) > 0 {
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop column %s of table %s because other objects depend on it", dropped.Name, a.t.Name).
+			WithDetail("view %s depends on column %s of table %s", v[0].Name, dropped.Name, a.t.Name).WithHint("Drop the view first.")
+	}
 	if len(a.t.Columns) == 1 {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop the only column of a table").At(n.Start)
 	}
@@ -219,6 +226,9 @@ func (a *alter) renameColumn(n *sql.RenameColumn) error {
 	c, err := a.column(n.Name)
 	if err != nil {
 		return err
+	}
+	if v := a.d.DependentViews(a.t.ID, c.Name); len(v) > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a column that a view reads is not supported yet: view %q", v[0].Name).At(n.Start)
 	}
 	if a.t.ColumnIndex(n.NewName.Name) >= 0 {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", n.NewName.Name, a.t.Name).At(n.NewName.Start)

@@ -242,6 +242,8 @@ func checkStorable(t *catalog.Table) error {
 		return nil
 	case t.Temp:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "temporary tables are not stored in the database's catalog: table=%s", t.Name)
+	case t.Kind == catalog.ViewRelation:
+		return nil
 	case len(t.Stores) == 0:
 		return sqlerr.New(sqlerr.InternalError, "table has no store: table=%s", t.Name)
 	case slices.Max(t.Stores) > MaxStore:
