@@ -37,13 +37,14 @@ func newRefReader(r *run, n *planner.Scan, view *storage.View) (*refReader, erro
 	for i := range n.Columns {
 		f.cols[i] = n.Columns[i].Pos
 	}
-	if cond := conjunction(n.Filter); cond != nil {
-		var err error
-		if f.filter, err = expr.CompileFilter(cond, layout(n.Cols()), r.env); err != nil {
-			return nil, err
-		}
+	return f, f.compile(r)
+}
+
+func (f *refReader) compile(r *run) (err error) {
+	if cond := conjunction(f.node.Filter); cond != nil {
+		f.filter, err = expr.CompileFilter(cond, layout(f.node.Cols()), r.env)
 	}
-	return f, nil
+	return err
 }
 
 // read pushes those of the rows that exist in the view and pass the filter. It sorts refs.
