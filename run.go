@@ -248,6 +248,9 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 	if err := view.WaitDurable(r.ctx); err != nil {
 		return nil, err
 	}
+	if plan.Point != nil {
+		return r.readPoint(plan, view, env)
+	}
 	ctx, cancel := r.deadline()
 	cursor, err := exec.Start(ctx, s.execQuery(plan, view, nil, env, r.text))
 	if err != nil {

@@ -20,6 +20,8 @@ type Plan struct {
 	CTEs []*CTE
 	// CatalogVersion is the version the names were bound under.
 	CatalogVersion uint64
+	// Point is set where the plan is no more than that.
+	Point *PointRead
 	// Notices are for the client, at each run.
 	Notices []string
 	// Nodes is the number of data nodes, for EXPLAIN.
