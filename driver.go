@@ -15,6 +15,7 @@ import (
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
+	weftsql "github.com/weftdb/weft/sql"
 )
 
 // DriverName is the name under which database/sql finds weft.
@@ -113,7 +114,25 @@ type conn struct {
 	settings map[string]string
 }
 
-func (c *conn) Prepare(query string) (driver.Stmt, error) { return &stmt{c: c, query: query}, nil }
+// Prepare parses a statement; its plan is made when it first runs.
+func (c *conn) Prepare(query string) (driver.Stmt, error) {
+	parsed, err := weftsql.Parse(query)
+	if err != nil {
+		if lost := c.s.locked(func() error { c.s.fail(); return nil }); lost != nil {
+			err = lost
+		}
+		return nil, err
+	}
+	s := &stmt{c: c, query: query, parsed: parsed}
+	for _, p := range parsed {
+		switch p.(type) {
+		case *weftsql.Select, *weftsql.Insert, *weftsql.Update, *weftsql.Delete:
+		default:
+			s.parsed = nil // running it may change the tree
+		}
+	}
+	return s, nil
+}
 
 func (c *conn) Close() error { return c.s.Close() }
 
@@ -224,8 +243,9 @@ func (t connTx) Rollback() error {
 
 // stmt is a prepared statement: its plan is found by its text.
 type stmt struct {
-	c     *conn
-	query string
+	c      *conn
+	query  string
+	parsed []weftsql.Statement // nil = to be parsed at each run
 }
 
 func (s *stmt) Close() error  { return nil }
@@ -235,11 +255,19 @@ func (s *stmt) Exec([]driver.Value) (driver.Result, error) { return nil, driver.
 func (s *stmt) Query([]driver.Value) (driver.Rows, error)  { return nil, driver.ErrSkip }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	return s.c.ExecContext(ctx, s.query, args)
+	r, err := s.c.s.exec(ctx, s.query, s.parsed, plainArgs(args))
+	if err != nil {
+		return nil, err
+	}
+	return execResult(r.RowsAffected), nil
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return s.c.QueryContext(ctx, s.query, args)
+	r, err := s.c.s.query(ctx, s.query, s.parsed, plainArgs(args))
+	if err != nil {
+		return nil, err
+	}
+	return &driverRows{r}, nil
 }
 
 func (s *stmt) CheckNamedValue(v *driver.NamedValue) error { return s.c.CheckNamedValue(v) }

@@ -89,8 +89,13 @@ func (s *Session) InTransaction() (open, failed bool) { return s.txn != nil, s.f
 
 // Exec runs one or more statements and returns the last one's result.
 func (s *Session) Exec(ctx context.Context, query string, args ...any) (Result, error) {
+	return s.exec(ctx, query, nil, args)
+}
+
+// exec runs statements, which are parsed from query where they are not given.
+func (s *Session) exec(ctx context.Context, query string, statements []sql.Statement, args []any) (Result, error) {
 	var last Result
-	err := s.each(ctx, query, args, func(r *Rows) error {
+	err := s.each(ctx, query, statements, args, func(r *Rows) error {
 		for r.NextBatch() != nil {
 		}
 		err := r.Close()
@@ -102,8 +107,13 @@ func (s *Session) Exec(ctx context.Context, query string, args ...any) (Result, 
 
 // Query runs one or more statements and returns the rows of the last.
 func (s *Session) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
+	return s.query(ctx, query, nil, args)
+}
+
+// query runs statements as exec does.
+func (s *Session) query(ctx context.Context, query string, statements []sql.Statement, args []any) (*Rows, error) {
 	var last *Rows
-	err := s.each(ctx, query, args, func(r *Rows) error {
+	err := s.each(ctx, query, statements, args, func(r *Rows) error {
 		if last != nil {
 			if err := last.Close(); err != nil {
 				return err
@@ -124,12 +134,14 @@ func (s *Session) Query(ctx context.Context, query string, args ...any) (*Rows, 
 	return last, nil
 }
 
-// each parses query and runs its statements in turn.
-func (s *Session) each(ctx context.Context, query string, args []any, use func(*Rows) error) error {
-	statements, err := sql.Parse(query)
-	if err != nil {
-		s.fail()
-		return err
+// each runs statements in turn, which are parsed from query where they are not given.
+func (s *Session) each(ctx context.Context, query string, statements []sql.Statement, args []any, use func(*Rows) error) error {
+	if statements == nil {
+		var err error
+		if statements, err = sql.Parse(query); err != nil {
+			s.fail()
+			return err
+		}
 	}
 	if len(statements) > 1 && len(args) > 0 {
 		return sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
