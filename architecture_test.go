@@ -144,3 +144,78 @@ func TestSizes(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestDocumented fails on exported names without a doc comment: types, functions, methods of
+// exported types, and values, which may share the comment of their group. Packages below internal
+// and commands are left out.
+func TestDocumented(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if name == "testdata" || name == "internal" || name != "." && strings.HasPrefix(name, ".") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, path, nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil || f.Name.Name == "main" {
+			return err
+		}
+		for _, decl := range f.Decls {
+			for _, id := range undocumented(decl) {
+				t.Errorf("%s: %s has no doc comment", set.Position(id.Pos()), id.Name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// undocumented returns the exported names of a declaration that no comment explains.
+func undocumented(decl ast.Decl) []*ast.Ident {
+	var names []*ast.Ident
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		if d.Doc == nil && (d.Recv == nil || ast.IsExported(receiverName(d.Recv.List[0].Type))) {
+			names = append(names, d.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if s.Doc == nil && s.Comment == nil && (d.Doc == nil || len(d.Specs) > 1) {
+					names = append(names, s.Name)
+				}
+			case *ast.ValueSpec:
+				if d.Doc == nil && s.Doc == nil && s.Comment == nil {
+					names = append(names, s.Names...)
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(names, func(id *ast.Ident) bool { return !id.IsExported() })
+}
+
+// receiverName is the name of a method's type, whatever pointers and type parameters are around it.
+func receiverName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiverName(e.X)
+	case *ast.IndexExpr:
+		return receiverName(e.X)
+	case *ast.IndexListExpr:
+		return receiverName(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}

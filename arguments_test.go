@@ -48,6 +48,37 @@ func TestArgumentsOutOfRange(t *testing.T) {
 	}
 }
 
+// TestLimitArguments gives LIMIT and OFFSET as parameters.
+func TestLimitArguments(t *testing.T) {
+	db, err := sql.Open("weft", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, test := range []struct {
+		query string
+		args  []any
+		want  int // −1: an error
+		code  string
+	}{
+		{"select count(*) from (select g from generate_series(1, 9) g limit $1) s", []any{4}, 4, ""},
+		{"select count(*) from (select g from generate_series(1, 9) g limit $1) s", []any{nil}, 9, ""},
+		{"select count(*) from (select g from generate_series(1, 9) g limit $1) s", []any{"3"}, 3, ""},
+		{"select count(*) from (select g from generate_series(1, 9) g limit $1) s", []any{-1}, -1, "2201W"},
+		{"select count(*) from (select g from generate_series(1, 9) g offset $1) s", []any{-1}, -1, "2201X"},
+		{"select count(*) from (select g from generate_series(1, 9) g offset $1) s", []any{nil}, 9, ""},
+		{"select count(*) from (select g from generate_series(1, 9) g limit $1 + 1 offset $2) s", []any{4, 6}, 3, ""},
+		{"select count(*) from (select g from generate_series(1, 9) g limit (select $1::int * 2)) s", []any{2}, 4, ""},
+		{"select count(*) from (select g / 4 k from generate_series(1, 9) g order by 1 fetch first $1 rows with ties) s", []any{1}, 3, ""},
+	} {
+		got := -1
+		err := db.QueryRowContext(t.Context(), test.query, test.args...).Scan(&got)
+		if got != test.want || codeOf(err) != test.code {
+			t.Errorf("%s with %v: got %d, %v, want %d, %s", test.query, test.args, got, err, test.want, test.code)
+		}
+	}
+}
+
 // TestLowMemoryLimit sets a limit below the size of the cache the database was opened with.
 func TestLowMemoryLimit(t *testing.T) {
 	ctx := t.Context()

@@ -44,7 +44,7 @@ func readCopyOptions(n *sql.Copy) (copyOptions, error) {
 			text := "on"
 			if opt.HasValue {
 				var err error
-				if text, err = boolean(opt.Value); err != nil {
+				if text, err = boolean("header", opt.Value); err != nil {
 					return o, sqlerr.New(sqlerr.SyntaxError, "header requires a Boolean value").At(opt.Start)
 				}
 			}
@@ -54,7 +54,7 @@ func readCopyOptions(n *sql.Copy) (copyOptions, error) {
 				return o, sqlerr.New(sqlerr.FeatureNotSupported, "COPY %s must be a single one-byte character", opt.Name).At(opt.Start)
 			}
 		case "encoding":
-			if name := strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(opt.Value)); name != "utf8" && name != "unicode" {
+			if !isUTF8(opt.Value) {
 				return o, sqlerr.New(sqlerr.FeatureNotSupported, "encoding %q is not supported", opt.Value).At(opt.Start).WithHint("Convert the file to UTF8.")
 			}
 		case "null":
@@ -101,6 +101,9 @@ func (r *running) copy(n *sql.Copy) (*Rows, error) {
 	}
 	if !n.From {
 		return r.copyTo(n, o)
+	}
+	if err := r.refuseIfReadOnly(); err != nil {
+		return nil, err
 	}
 	w := r.s.beginWork()
 	count, err := r.copyFrom(n, o, w)

@@ -82,14 +82,14 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 
 func openDatabase(dir string, o Options) (*database, error) {
 	o = o.withDefaults()
-	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, Logger: o.Logger})
+	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(), Logger: o.Logger})
 	if err != nil {
 		return nil, err
 	}
 	d := &database{dir: dir, options: o, engine: engine, handles: 1, global: map[string]string{}, plans: newPlanCache(), users: newUsers()}
 	engine.FormatValue = func(t catalog.Type, v vector.Datum) string { return expr.FormatDatum(t, v, nil) }
 	engine.ParseValue = parseMissing
-	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.CacheBytes))
+	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.CacheBytes+o.rowCacheBytes()))
 	d.views = imcv.NewManager(engine, d.viewOptions())
 	d.views.Start()
 	return d, nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
+	weftsql "github.com/weftdb/weft/sql"
 )
 
 // DriverName is the name under which database/sql finds weft.
@@ -113,7 +114,25 @@ type conn struct {
 	settings map[string]string
 }
 
-func (c *conn) Prepare(query string) (driver.Stmt, error) { return &stmt{c: c, query: query}, nil }
+// Prepare parses a statement; its plan is made when it first runs.
+func (c *conn) Prepare(query string) (driver.Stmt, error) {
+	parsed, err := weftsql.Parse(query)
+	if err != nil {
+		if lost := c.s.locked(func() error { c.s.fail(); return nil }); lost != nil {
+			err = lost
+		}
+		return nil, err
+	}
+	s := &stmt{c: c, query: query, parsed: parsed}
+	for _, p := range parsed {
+		switch p.(type) {
+		case *weftsql.Select, *weftsql.Insert, *weftsql.Update, *weftsql.Delete:
+		default:
+			s.parsed = nil // running it may change the tree
+		}
+	}
+	return s, nil
+}
 
 func (c *conn) Close() error { return c.s.Close() }
 
@@ -122,7 +141,8 @@ func (c *conn) Begin() (driver.Tx, error) {
 }
 
 func (c *conn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error) {
-	t := TxOptions{ReadOnly: o.ReadOnly, Isolation: c.s.defaultIsolation()}
+	t := c.s.defaultTxOptions()
+	t.ReadOnly = t.ReadOnly || o.ReadOnly
 	switch sql.IsolationLevel(o.Isolation) {
 	case sql.LevelDefault:
 	case sql.LevelReadUncommitted, sql.LevelReadCommitted:
@@ -130,7 +150,7 @@ func (c *conn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error)
 	case sql.LevelRepeatableRead, sql.LevelSnapshot:
 		t.Isolation = RepeatableRead
 	default:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", sql.IsolationLevel(o.Isolation))
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", sql.IsolationLevel(o.Isolation)).WithHint("Use sql.LevelRepeatableRead.")
 	}
 	if err := c.s.locked(func() error { return c.s.begin(t) }); err != nil {
 		return nil, err
@@ -150,7 +170,7 @@ func (c *conn) Ping(context.Context) error {
 func (c *conn) ResetSession(context.Context) error {
 	err := c.s.locked(func() error {
 		c.s.rollback()
-		clear(c.s.values)
+		c.s.values = sessionValues{}
 		clear(c.s.prepared)
 		for name, value := range c.settings {
 			if err := c.s.set(name, value, false); err != nil {
@@ -223,8 +243,9 @@ func (t connTx) Rollback() error {
 
 // stmt is a prepared statement: its plan is found by its text.
 type stmt struct {
-	c     *conn
-	query string
+	c      *conn
+	query  string
+	parsed []weftsql.Statement // nil = to be parsed at each run
 }
 
 func (s *stmt) Close() error  { return nil }
@@ -234,11 +255,19 @@ func (s *stmt) Exec([]driver.Value) (driver.Result, error) { return nil, driver.
 func (s *stmt) Query([]driver.Value) (driver.Rows, error)  { return nil, driver.ErrSkip }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	return s.c.ExecContext(ctx, s.query, args)
+	r, err := s.c.s.exec(ctx, s.query, s.parsed, plainArgs(args))
+	if err != nil {
+		return nil, err
+	}
+	return execResult(r.RowsAffected), nil
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return s.c.QueryContext(ctx, s.query, args)
+	r, err := s.c.s.query(ctx, s.query, s.parsed, plainArgs(args))
+	if err != nil {
+		return nil, err
+	}
+	return &driverRows{r}, nil
 }
 
 func (s *stmt) CheckNamedValue(v *driver.NamedValue) error { return s.c.CheckNamedValue(v) }

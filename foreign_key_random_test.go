@@ -155,7 +155,7 @@ func changeKeys(db *weft.DB, r *rand.Rand) error {
 		}
 		for _, statement := range statements {
 			_, err := s.Exec(context.Background(), statement)
-			if code := codeOf(err); !allowed[code] {
+			if code := codeOf(err); !allowed[code] || err != nil && code == "" {
 				return fmt.Errorf("%s: %w", statement, err)
 			} else if code != "" {
 				if open, _ := s.InTransaction(); open {

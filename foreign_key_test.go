@@ -242,17 +242,6 @@ func exec(t *testing.T, db *weft.DB, query string) {
 	}
 }
 
-func codeOf(err error) string {
-	var e *weft.Error
-	if errors.As(err, &e) {
-		return string(e.Code)
-	}
-	if err != nil {
-		return err.Error()
-	}
-	return ""
-}
-
 // TestForeignKeyLoads loads tables that reference others by COPY and BulkLoad, into empty tables and
 // behind rows, with the referenced table free and being written.
 func TestForeignKeyLoads(t *testing.T) {

@@ -183,9 +183,13 @@ func (h *htap) rebuild(ctx context.Context, r *rand.Rand) error {
 
 // redefine changes the view's columns while others read.
 func (h *htap) redefine(ctx context.Context, r *rand.Rand) error {
-	time.Sleep(time.Duration(2000+r.IntN(3000)) * time.Millisecond)
 	forms := []string{"colview(a, b, c, d)", "colview(a, b)", "colview", "colview(a, b, c, d, f)"}
 	_, err := h.db.Exec(ctx, "alter table t "+forms[r.IntN(len(forms))])
+	// Until units are there again, scans read rows.
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Duration(2000+r.IntN(3000)) * time.Millisecond):
+	}
 	if err != nil && retryable(err) {
 		err = nil
 	}

@@ -111,6 +111,22 @@ func TestIndexScans(t *testing.T) {
 			t.Fatalf("%s: %s\n%v", query, diff, plan)
 		}
 	}
+	inOrder := func(s *weft.Session, cond string) {
+		t.Helper()
+		order := []string{"id", "id desc", "e desc, a, id", "e, a desc, id desc", "a, b desc", "a desc, b", "d", "c desc, d", "g desc", "f"}[r.IntN(10)]
+		query := fmt.Sprintf("select %s from %%t where %s order by %s limit %d offset %d", strings.ReplaceAll(strings.ReplaceAll(order, " desc", ""), "g", "trim_scale(g)"), cond, order, r.IntN(60), r.IntN(5)*r.IntN(5))
+		got, err := queryText(s, strings.ReplaceAll(query, "%t", "ti"))
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		want, err := queryText(s, strings.ReplaceAll(query, "%t", "tp"))
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Fatalf("%s: %v, want %v", query, got, want)
+		}
+	}
 	next, rounds, fewest := 4000, 8, 200
 	if testing.Short() {
 		rounds, fewest = 2, 50
@@ -136,6 +152,7 @@ func TestIndexScans(t *testing.T) {
 			}
 			for range 6 {
 				compare(s, condition())
+				inOrder(s, []string{"true", condition()}[r.IntN(2)])
 			}
 		}
 		if round%4 == 2 {
@@ -150,5 +167,55 @@ func TestIndexScans(t *testing.T) {
 	}
 	if indexed < fewest {
 		t.Errorf("only %d queries used an index", indexed)
+	}
+}
+
+// TestIndexJoins compares joins that look rows up by an index with the same joins hashed.
+func TestIndexJoins(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	s := openMemory(t).Session()
+	defer s.Close()
+	mustExec(t, s, `create table small (id int, a int, b numeric(8,2), c text);
+		create table large (id int primary key, a int, b numeric(8,2), c text);
+		create index on large (a, b); create index on large (c desc)`)
+	for range 40 {
+		mustExec(t, s, fmt.Sprintf("insert into small values (%d, nullif(%d, 3), %d.5, 'c%d')", r.IntN(6000), r.IntN(300), r.IntN(20), r.IntN(400)))
+	}
+	mustExec(t, s, `insert into large select g, nullif(g % 300, 7), g % 20 + 0.5, case when g % 11 > 0 then 'c' || g % 400 end from generate_series(1, 20000) g; analyze`)
+	byIndex := 0
+	for _, on := range []string{"l.id = s.id", "l.a = s.a", "l.a = s.a and l.b = s.b", "l.a = s.a and l.b > s.b", "l.c = s.c and l.id > s.id",
+		"l.a = s.a and s.b > 9", "l.a = s.a and l.b < 5 and l.c <> s.c", "l.id = s.a + s.id"} {
+		for _, query := range []string{"select * from small s join large l on %", "select * from large l join small s on %", "select * from small s left join large l on %",
+			"select * from small s where exists (select 1 from large l where %)", "select * from small s where not exists (select 1 from large l where %)",
+			"select s.id, (select max(l.b) from large l where %) from small s", "select s.id, q.n from small s, lateral (select l.id * 2 as n from large l where % limit 2000) q",
+			"select count(*) from small s join large l on % join small z on z.a = l.a"} {
+			query = strings.ReplaceAll(query, "%", on)
+			mustExec(t, s, "set enable_nestloop = on")
+			plan, err := queryText(s, "explain (costs off) "+query)
+			if err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+			if text := fmt.Sprint(plan); strings.Contains(text, "Nested Loop") && strings.Contains(text, "Index Scan using large") {
+				byIndex++
+			}
+			got, err := queryText(s, query)
+			if err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+			mustExec(t, s, "set enable_nestloop = off; set enable_indexscan = off")
+			want, err := queryText(s, query)
+			if err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+			mustExec(t, s, "reset enable_indexscan")
+			if diff := firstDifference(sortedLines(want), sortedLines(got)); diff != "" {
+				t.Errorf("%s: %s\n%v", query, diff, plan)
+			}
+		}
+	}
+	if byIndex < 25 {
+		t.Errorf("only %d queries joined by index", byIndex)
 	}
 }

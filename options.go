@@ -24,6 +24,12 @@ type Options struct {
 
 const defaultCacheBytes = 128 << 20
 
+// maxRowCacheBytes is the largest cache of rows looked up by key: a million short rows and more.
+const maxRowCacheBytes = 256 << 20
+
+// rowCacheBytes is the share of memory that rows looked up by key may take.
+func (o Options) rowCacheBytes() int64 { return min(o.MemoryLimitBytes/16, maxRowCacheBytes) }
+
 func (o Options) withDefaults() Options {
 	if o.Threads <= 0 {
 		o.Threads = runtime.GOMAXPROCS(0)

@@ -39,7 +39,7 @@ func (c *planCache) put(key string, p *planner.Plan) {
 }
 
 // planningSettings are the settings that shape plans.
-var planningSettings = []string{setSearchPath, setRouterMode, setImcvScan, setHybridScan, setHashJoin, setDisabledRules, setEnableHTAP, setTimeZone}
+var planningSettings = []string{setSearchPath, setRouterMode, setImcvScan, setHybridScan, setHashJoin, setIndexScan, setNestedLoop, setDisabledRules, setEnableHTAP, setTimeZone}
 
 // plan returns the plan of a statement and tells the client what planning noticed.
 func (s *Session) plan(stmt sql.Statement, text string, c *catalog.Snapshot) (*planner.Plan, error) {

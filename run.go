@@ -84,8 +84,9 @@ func (s *Session) beginWork() *work {
 	w := &work{s: s, txn: s.txn}
 	if w.txn == nil {
 		w.own = true
-		w.txn = s.db.engine.Begin(s.txnOptions(TxOptions{Isolation: s.defaultIsolation()}))
+		w.txn = s.db.engine.Begin(s.txnOptions(s.defaultTxOptions()))
 	}
+	w.txn.SetLockTimeout(s.milliseconds(setLockTimeout))
 	w.txn.BeginStatement()
 	s.txUsed = true
 	if w.own {
@@ -124,11 +125,12 @@ func (s *Session) input(c *catalog.Snapshot) planner.Input {
 
 func (s *Session) plannerSettings() *planner.Settings {
 	p := planner.DefaultSettings()
-	p.SearchPath = splitList(s.setting(setSearchPath))
+	p.SearchPath, _ = splitNames(s.setting(setSearchPath)) // checked when it was set
 	p.EnableHTAP = s.on(setEnableHTAP)
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)
 	p.EnableHashJoin = s.on(setHashJoin)
+	p.EnableIndexScan, p.EnableIndexJoin = s.on(setIndexScan), s.on(setNestedLoop)
 	switch s.setting(setRouterMode) {
 	case "row":
 		p.Router = planner.RouterRow
@@ -150,11 +152,15 @@ func (r *running) sessionEnv() (*expr.Env, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: splitList(r.s.setting(setSearchPath)), Version: "PostgreSQL " + serverVersion, Sequences: sequences{r}}, nil
+	path, _ := splitNames(r.s.setting(setSearchPath)) // checked when it was set
+	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: path, Version: "PostgreSQL " + serverVersion, Sequences: sequences{r}}, nil
 }
 
 // env is what a plan's expressions may depend on.
 func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
+	if err := r.s.refuseInBlock(plan); err != nil {
+		return nil, err
+	}
 	env, err := r.sessionEnv()
 	if err != nil {
 		return nil, err
@@ -173,11 +179,17 @@ func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
 
 // deadline applies statement_timeout.
 func (r *running) deadline() (context.Context, context.CancelFunc) {
-	ms, _ := strconv.ParseInt(r.s.setting(setStatementTimeout), 10, 64) // normalised when it was set
-	if ms <= 0 {
+	d := r.s.milliseconds(setStatementTimeout)
+	if d <= 0 {
 		return context.WithCancel(r.ctx)
 	}
-	return context.WithTimeoutCause(r.ctx, time.Duration(ms)*time.Millisecond, errStatementTimeout)
+	return context.WithTimeoutCause(r.ctx, d, errStatementTimeout)
+}
+
+// milliseconds is the value of a setting that is a time.
+func (s *Session) milliseconds(name string) time.Duration {
+	ms, _ := strconv.ParseInt(s.setting(name), 10, 64) // normalised when it was set
+	return time.Duration(ms) * time.Millisecond
 }
 
 // timed is the statement with a context that ends when statement_timeout has passed.
@@ -202,6 +214,9 @@ func (r *running) query() (*Rows, error) {
 		if r.s.readOnly() {
 			return nil, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute SELECT FOR UPDATE in a read-only transaction")
 		}
+	}
+	if err := r.refuseIfReadOnly(); err != nil {
+		return nil, err
 	}
 	w := r.s.beginWork()
 	rows, err := r.writeIn(w)
@@ -245,6 +260,9 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 	}
 	if err := view.WaitDurable(r.ctx); err != nil {
 		return nil, err
+	}
+	if plan.Point != nil {
+		return r.readPoint(plan, view, env)
 	}
 	ctx, cancel := r.deadline()
 	cursor, err := exec.Start(ctx, s.execQuery(plan, view, nil, env, r.text))

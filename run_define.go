@@ -12,6 +12,9 @@ import (
 
 // define runs statements that change or describe the catalog.
 func (r *running) define() (*Rows, error) {
+	if err := r.refuseIfReadOnly(); err != nil {
+		return nil, err
+	}
 	env, err := r.sessionEnv()
 	if err != nil {
 		return nil, err
@@ -66,6 +69,8 @@ func (d *definition) run() (*Rows, error) {
 		return d.truncate(n)
 	case *sql.CreateIndex:
 		return d.createIndex(n)
+	case *sql.CreateView:
+		return d.createView(n)
 	case *sql.CreateSequence:
 		return d.createSequence(n)
 	case *sql.AlterSequence:
@@ -293,6 +298,8 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 		return d.dropIndex(n)
 	case sql.SequenceObject:
 		return d.dropSequence(n)
+	case sql.ViewObject:
+		return d.dropView(n)
 	case sql.SchemaObject:
 		return d.dropSchema(n)
 	default:
@@ -317,6 +324,9 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 		return nil, err
 	}
 	for _, t := range tables {
+		if err := d.dropDependentViews(t, n.Cascade); err != nil {
+			return nil, err
+		}
 		if err := d.lockParents(t, t.ForeignKeys); err != nil {
 			return nil, err
 		}
@@ -339,7 +349,7 @@ func (d *definition) namedTables(n *sql.Drop) ([]*catalog.Table, error) {
 				continue
 			}
 			if other := d.ddl.FindRelation(name); other != nil {
-				return nil, planner.WrongKind(other, catalog.OrdinaryTable).At(name.Start)
+				return nil, planner.WrongKind(other, catalog.OrdinaryTable)
 			}
 			return nil, sqlerr.New(sqlerr.UndefinedTable, "table %q does not exist", name.Name).At(name.Start)
 		}

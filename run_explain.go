@@ -33,7 +33,7 @@ func explainOptions(list []sql.Option) (planner.ExplainOptions, error) {
 			}
 			continue
 		}
-		text, err := boolean(value)
+		text, err := boolean(opt.Name, value)
 		if err != nil {
 			return o, sqlerr.New(sqlerr.SyntaxError, "%s requires a Boolean value", opt.Name).At(opt.Start)
 		}

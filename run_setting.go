@@ -1,8 +1,6 @@
 package weft
 
 import (
-	"strings"
-
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -11,10 +9,49 @@ import (
 )
 
 func (r *running) set(n *sql.Set) (*Rows, error) {
-	if n.Default {
-		return done("SET"), at(r.s.reset(n.Name), n)
+	if n.Local && r.s.txn == nil {
+		r.warn("SET LOCAL can only be used in transaction blocks")
 	}
-	return done("SET"), at(r.s.set(n.Name, strings.Join(n.Values, ", "), n.Local), n)
+	st, err := r.s.changeable(n.Name, n.Local)
+	if err != nil {
+		return nil, at(err, n)
+	}
+	if n.Default {
+		return done("SET"), at(r.resetOne(st, n.Local), n)
+	}
+	text, err := st.joinValues(n.Values)
+	if err == nil {
+		err = r.s.set(st.name, text, n.Local)
+	}
+	if err == nil && st.transaction {
+		err = r.setForTransaction(st, text)
+	}
+	return done("SET"), at(err, n)
+}
+
+// setForTransaction changes the open transaction by SET transaction_isolation and the like.
+func (r *running) setForTransaction(st *setting, text string) error {
+	value, err := st.check(st.name, text)
+	if err != nil {
+		return err
+	}
+	o := r.s.currentTxOptions()
+	if st.name == setTransactionMode {
+		o.Isolation = isolationNamed(value)
+	} else {
+		o.ReadOnly = value == "on"
+	}
+	return r.s.setTxOptions(o)
+}
+
+func (r *running) resetOne(st *setting, local bool) error {
+	switch st.name {
+	case setTransactionMode:
+		return r.setForTransaction(st, r.s.setting(setDefaultIsolation))
+	case setTransactionReadOnly:
+		return r.setForTransaction(st, r.s.setting(setDefaultReadOnly))
+	}
+	return r.s.reset(st.name, local)
 }
 
 // at gives an error the position of a node.
@@ -27,10 +64,14 @@ func at(err error, n sql.Node) error {
 
 func (r *running) reset(n *sql.Reset) (*Rows, error) {
 	if n.Name == "" {
-		clear(r.s.values)
+		r.s.values = sessionValues{}
 		return done("RESET"), nil
 	}
-	return done("RESET"), at(r.s.reset(n.Name), n)
+	st, err := r.s.changeable(n.Name, false)
+	if err == nil {
+		err = r.resetOne(st, false)
+	}
+	return done("RESET"), at(err, n)
 }
 
 func (r *running) show(n *sql.Show) (*Rows, error) {
@@ -51,16 +92,13 @@ func (r *running) show(n *sql.Show) (*Rows, error) {
 
 // shown is a setting's value as SHOW prints it.
 func (s *Session) shown(name string) string {
-	if name == setTransactionMode {
-		if s.txn != nil && s.txOptions.Isolation == RepeatableRead {
-			return "repeatable read"
-		}
-		if s.txn == nil {
-			return s.setting(setDefaultIsolation)
-		}
-		return "read committed"
+	switch name {
+	case setTransactionMode:
+		return s.currentTxOptions().Isolation.String()
+	case setTransactionReadOnly:
+		return onOff(s.currentTxOptions().ReadOnly)
 	}
-	return s.setting(name)
+	return settings[name].shownValue(s.setting(name))
 }
 
 // textRows is a result of text columns.
@@ -147,7 +185,7 @@ func (r *running) deallocate(n *sql.Deallocate) (*Rows, error) {
 func (r *running) discard(n *sql.Discard) (*Rows, error) {
 	if n.Kind == sql.DiscardAll {
 		clear(r.s.prepared)
-		clear(r.s.values)
+		r.s.values = sessionValues{}
 	}
 	return done("DISCARD"), nil
 }

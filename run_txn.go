@@ -8,11 +8,26 @@ import (
 	"github.com/weftdb/weft/storage"
 )
 
-func (s *Session) defaultIsolation() Isolation {
-	if s.setting(setDefaultIsolation) == "repeatable read" {
+// defaultTxOptions are the options of a transaction that names none.
+func (s *Session) defaultTxOptions() TxOptions {
+	return TxOptions{Isolation: isolationNamed(s.setting(setDefaultIsolation)), ReadOnly: s.on(setDefaultReadOnly)}
+}
+
+// isolationNamed returns the level that keeps what a level of SQL promises; isolationLevel has
+// refused those above.
+func isolationNamed(name string) Isolation {
+	if name == "repeatable read" {
 		return RepeatableRead
 	}
 	return ReadCommitted
+}
+
+// String returns the level as SHOW transaction_isolation prints it.
+func (i Isolation) String() string {
+	if i == RepeatableRead {
+		return "repeatable read"
+	}
+	return "read committed"
 }
 
 func (s *Session) txnOptions(o TxOptions) storage.TxnOptions {
@@ -20,16 +35,22 @@ func (s *Session) txnOptions(o TxOptions) storage.TxnOptions {
 	if o.Isolation == RepeatableRead {
 		level = storage.Snapshot
 	}
-	return storage.TxnOptions{Isolation: level, ReadOnly: o.ReadOnly, NoSyncWait: !s.on(setSyncCommit)}
+	return storage.TxnOptions{Isolation: level, ReadOnly: o.ReadOnly, NoSyncWait: s.noSyncWait()}
 }
+
+func (s *Session) noSyncWait() bool { return s.setting(setSyncCommit) == "off" }
 
 // begin opens a transaction block.
 func (s *Session) begin(o TxOptions) error {
 	if s.txn != nil {
 		return sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress")
 	}
+	if o.Isolation > RepeatableRead {
+		return sqlerr.New(sqlerr.InvalidParameterValue, "unknown isolation level %d", uint8(o.Isolation))
+	}
 	s.txn = s.db.engine.Begin(s.txnOptions(o))
 	s.failed, s.viewDDL, s.saves, s.txOptions, s.txUsed = false, false, nil, o, false
+	s.saved = s.values
 	return nil
 }
 
@@ -47,11 +68,14 @@ func (s *Session) commit(ctx context.Context) error {
 		return contextError(ctx, err)
 	}
 	txn, viewDDL := s.txn, s.viewDDL
+	txn.SetNoSyncWait(s.noSyncWait())
 	s.endTxn()
 	defer txn.Rollback()
 	if err := txn.Commit(ctx); err != nil {
+		s.values = s.saved
 		return contextError(ctx, err)
 	}
+	s.values.now = s.values.kept
 	if viewDDL {
 		return s.db.populateChanged(ctx, s.on(setAsyncPopulate))
 	}
@@ -63,6 +87,7 @@ func (s *Session) rollback() {
 	if s.txn != nil {
 		s.txn.Rollback()
 		s.endTxn()
+		s.values = s.saved
 	}
 }
 
@@ -72,22 +97,20 @@ func (s *Session) readOnly() bool { return s.txn != nil && s.txOptions.ReadOnly 
 func (s *Session) endTxn() {
 	s.txn, s.failed, s.viewDDL, s.saves = nil, false, false, nil
 	s.pending, s.constraints = nil, constraintModes{}
-	for name, value := range s.local {
-		s.values[name] = value
-	}
-	s.local = nil
 }
 
-// modes turns transaction modes into options.
-func (r *running) modes(m sql.TxModes, n sql.Node) (TxOptions, error) {
-	o := TxOptions{Isolation: r.s.defaultIsolation(), ReadOnly: m.ReadOnly == sql.Yes}
+// withModes changes the options that transaction modes name.
+func withModes(o TxOptions, m sql.TxModes, n sql.Node) (TxOptions, error) {
 	switch m.Isolation {
 	case sql.ReadUncommitted, sql.ReadCommitted:
 		o.Isolation = ReadCommitted
 	case sql.RepeatableRead:
 		o.Isolation = RepeatableRead
 	case sql.Serializable:
-		return o, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level SERIALIZABLE is not supported yet").At(n.SourceSpan().Start).WithHint("Use REPEATABLE READ.")
+		return o, errSerializable().At(n.SourceSpan().Start)
+	}
+	if m.ReadOnly != sql.Unset {
+		o.ReadOnly = m.ReadOnly == sql.Yes
 	}
 	return o, nil
 }
@@ -97,14 +120,19 @@ func (r *running) begin(n *sql.Begin) (*Rows, error) {
 		r.warn("there is already a transaction in progress")
 		return done("BEGIN"), nil
 	}
-	o, err := r.modes(n.Modes, n)
+	o, err := withModes(r.s.defaultTxOptions(), n.Modes, n)
 	if err != nil {
 		return nil, err
 	}
 	return done("BEGIN"), r.s.begin(o)
 }
 
-func (r *running) warn(text string) { r.s.notices([]string{text}) }
+// warn sends a warning, which client_min_messages may drop only with everything but errors.
+func (r *running) warn(text string) {
+	if r.s.notice != nil && r.s.setting(setClientMinMessages) != "error" {
+		r.s.notice(text)
+	}
+}
 
 func (r *running) commit(n *sql.Commit) (*Rows, error) {
 	if n.Chain {
@@ -137,30 +165,90 @@ func (r *running) rollback(n *sql.Rollback) (*Rows, error) {
 
 func (r *running) setTransaction(n *sql.SetTransaction) (*Rows, error) {
 	if n.Session {
-		name := map[sql.Isolation]string{sql.ReadUncommitted: "read committed", sql.ReadCommitted: "read committed", sql.RepeatableRead: "repeatable read", sql.Serializable: "serializable"}[n.Modes.Isolation]
-		if name == "" {
-			return done("SET"), nil
+		o, err := withModes(r.s.defaultTxOptions(), n.Modes, n)
+		if err == nil && n.Modes.Isolation != sql.IsolationDefault {
+			err = r.s.set(setDefaultIsolation, o.Isolation.String(), false)
 		}
-		if _, err := r.modes(n.Modes, n); err != nil {
-			return nil, err
+		if err == nil && n.Modes.ReadOnly != sql.Unset {
+			err = r.s.set(setDefaultReadOnly, onOff(o.ReadOnly), false)
 		}
-		return done("SET"), r.s.set(setDefaultIsolation, name, false)
+		return done("SET"), err
 	}
 	if r.s.txn == nil {
 		r.warn("SET TRANSACTION can only be used in transaction blocks")
-		return done("SET"), nil
 	}
-	o, err := r.modes(n.Modes, n)
-	if err != nil {
-		return nil, err
+	o, err := withModes(r.s.currentTxOptions(), n.Modes, n)
+	if err == nil {
+		err = r.s.setTxOptions(o)
 	}
-	if r.s.txUsed {
-		return nil, sqlerr.New(sqlerr.ActiveTransaction, "SET TRANSACTION must be called before any query").At(n.Start)
+	return done("SET"), at(err, n)
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
 	}
-	r.s.txn.Rollback()
-	r.s.txOptions = o
-	r.s.txn = r.s.db.engine.Begin(r.s.txnOptions(o))
-	return done("SET"), nil
+	return "off"
+}
+
+// currentTxOptions are the options of the open transaction, or of what the next one would be.
+func (s *Session) currentTxOptions() TxOptions {
+	if s.txn == nil {
+		return s.defaultTxOptions()
+	}
+	return s.txOptions
+}
+
+// setTxOptions changes the options of the open transaction, if there is one. A snapshot that has
+// been used cannot be taken back.
+func (s *Session) setTxOptions(o TxOptions) error {
+	switch was := s.txOptions; {
+	case s.txn == nil:
+		return nil
+	case o.Isolation != was.Isolation && s.txUsed:
+		return sqlerr.New(sqlerr.ActiveTransaction, "SET TRANSACTION ISOLATION LEVEL must be called before any query")
+	case o.Isolation != was.Isolation && len(s.saves) > 0:
+		return sqlerr.New(sqlerr.ActiveTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
+	case was.ReadOnly && !o.ReadOnly && s.txUsed:
+		return sqlerr.New(sqlerr.ActiveTransaction, "transaction read-write mode must be set before any query")
+	case o.Isolation != was.Isolation:
+		s.txn.Rollback()
+		s.txn = s.db.engine.Begin(s.txnOptions(o))
+	}
+	s.txn.SetReadOnly(o.ReadOnly)
+	s.txOptions = o
+	return nil
+}
+
+// refuseIfReadOnly fails for a statement that changes data in a transaction that must not.
+func (r *running) refuseIfReadOnly() error {
+	if !r.s.currentTxOptions().ReadOnly {
+		return nil
+	}
+	name := "this statement"
+	switch r.stmt.(type) {
+	case *sql.Insert:
+		name = "INSERT"
+	case *sql.Update:
+		name = "UPDATE"
+	case *sql.Delete:
+		name = "DELETE"
+	case *sql.Copy:
+		name = "COPY FROM"
+	case *sql.CreateTable:
+		name = "CREATE TABLE"
+	case *sql.CreateTableAs:
+		name = "CREATE TABLE AS"
+	case *sql.AlterTable:
+		name = "ALTER TABLE"
+	case *sql.Truncate:
+		name = "TRUNCATE TABLE"
+	case *sql.CreateSchema:
+		name = "CREATE SCHEMA"
+	case *sql.Drop:
+		name = "DROP"
+	}
+	return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute %s in a read-only transaction", name).At(r.stmt.SourceSpan().Start)
 }
 
 // savepoint runs SAVEPOINT, RELEASE and ROLLBACK TO.
@@ -179,7 +267,7 @@ func (r *running) savepoint() (*Rows, error) {
 	}
 	switch n := r.stmt.(type) {
 	case *sql.Savepoint:
-		s.saves = append(s.saves, namedSavepoint{n.Name.Name, s.txn.Savepoint(), len(s.pending), s.constraints})
+		s.saves = append(s.saves, namedSavepoint{n.Name.Name, s.txn.Savepoint(), s.values, len(s.pending), s.constraints})
 		return done("SAVEPOINT"), nil
 	case *sql.Release:
 		i, err := find(n.Name)
@@ -194,6 +282,7 @@ func (r *running) savepoint() (*Rows, error) {
 			return nil, err
 		}
 		s.txn.RollbackTo(s.saves[i].at)
+		s.values = s.saves[i].values
 		s.pending, s.constraints = s.pending[:s.saves[i].pending:s.saves[i].pending], s.saves[i].constraints
 		s.saves = s.saves[:i+1]
 		s.failed = false

@@ -3,8 +3,6 @@ package weft
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,8 +15,8 @@ import (
 // one goroutine at a time.
 type Session struct {
 	db     *database
-	values map[string]string // settings that differ from the database's
-	local  map[string]string // values to restore at the end of the transaction (SET LOCAL)
+	values sessionValues
+	saved  sessionValues // values when the transaction began
 	notice func(text string)
 
 	txn       *storage.Txn // explicit transaction, nil outside
@@ -36,18 +34,23 @@ type Session struct {
 
 	mu     sync.Mutex // held while a statement runs, so that closing the database waits for it
 	closed bool
+	ended  error // why it was closed, nil = by its user
+
+	idle        idleClock
+	idleTimeout time.Duration // after the statement that ran last, 0 = none
 }
 
 type namedSavepoint struct {
 	name        string
 	at          storage.Savepoint
+	values      sessionValues
 	pending     int
 	constraints constraintModes
 }
 
 // Session opens a session.
 func (db *DB) Session() *Session {
-	s := &Session{db: db.database, values: map[string]string{}, prepared: map[string]*sql.Prepare{}}
+	s := &Session{db: db.database, prepared: map[string]*sql.Prepare{}}
 	s.closed = !db.users.addSession(s)
 	return s
 }
@@ -57,7 +60,7 @@ func (s *Session) locked(f func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return errClosed
+		return s.gone()
 	}
 	return f()
 }
@@ -66,10 +69,11 @@ func (s *Session) locked(f func() error) error {
 func (s *Session) OnNotice(f func(text string)) { s.notice = f }
 
 func (s *Session) notices(texts []string) {
+	if level := s.setting(setClientMinMessages); s.notice == nil || level == "warning" || level == "error" {
+		return
+	}
 	for _, t := range texts {
-		if s.notice != nil {
-			s.notice(t)
-		}
+		s.notice(t)
 	}
 }
 
@@ -90,8 +94,13 @@ func (s *Session) InTransaction() (open, failed bool) { return s.txn != nil, s.f
 
 // Exec runs one or more statements and returns the last one's result.
 func (s *Session) Exec(ctx context.Context, query string, args ...any) (Result, error) {
+	return s.exec(ctx, query, nil, args)
+}
+
+// exec runs statements, which are parsed from query where they are not given.
+func (s *Session) exec(ctx context.Context, query string, statements []sql.Statement, args []any) (Result, error) {
 	var last Result
-	err := s.each(ctx, query, args, func(r *Rows) error {
+	err := s.each(ctx, query, statements, args, func(r *Rows) error {
 		for r.NextBatch() != nil {
 		}
 		err := r.Close()
@@ -103,8 +112,13 @@ func (s *Session) Exec(ctx context.Context, query string, args ...any) (Result, 
 
 // Query runs one or more statements and returns the rows of the last.
 func (s *Session) Query(ctx context.Context, query string, args ...any) (*Rows, error) {
+	return s.query(ctx, query, nil, args)
+}
+
+// query runs statements as exec does.
+func (s *Session) query(ctx context.Context, query string, statements []sql.Statement, args []any) (*Rows, error) {
 	var last *Rows
-	err := s.each(ctx, query, args, func(r *Rows) error {
+	err := s.each(ctx, query, statements, args, func(r *Rows) error {
 		if last != nil {
 			if err := last.Close(); err != nil {
 				return err
@@ -125,12 +139,14 @@ func (s *Session) Query(ctx context.Context, query string, args ...any) (*Rows, 
 	return last, nil
 }
 
-// each parses query and runs its statements in turn.
-func (s *Session) each(ctx context.Context, query string, args []any, use func(*Rows) error) error {
-	statements, err := sql.Parse(query)
-	if err != nil {
-		s.fail()
-		return err
+// each runs statements in turn, which are parsed from query where they are not given.
+func (s *Session) each(ctx context.Context, query string, statements []sql.Statement, args []any, use func(*Rows) error) error {
+	if statements == nil {
+		var err error
+		if statements, err = sql.Parse(query); err != nil {
+			s.fail()
+			return err
+		}
 	}
 	if len(statements) > 1 && len(args) > 0 {
 		return sqlerr.New(sqlerr.SyntaxError, "cannot insert multiple commands into a prepared statement")
@@ -158,12 +174,17 @@ func (s *Session) fail() {
 // Run runs one parsed statement of query. A panic becomes an XX000 error that names the statement:
 // the statement dies, session and database live.
 func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, args ...any) (rows *Rows, err error) {
+	s.idle.stop() // before the lock: the clock's end would wait for it
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return nil, errClosed
+		return nil, s.gone()
 	}
-	ctx, release := s.db.users.join(ctx)
+	ctx, leave := s.db.users.join(ctx)
+	release := func() {
+		leave()
+		s.idle.start(s.idleTimeout, s.endIdle)
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			err = sqlerr.Panicked(p, statementText(stmt, query))
@@ -171,6 +192,10 @@ func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, arg
 		if err != nil {
 			s.fail()
 			err = contextError(ctx, err)
+		}
+		s.idleTimeout = 0
+		if s.txn != nil {
+			s.idleTimeout = s.milliseconds(setIdleTimeout)
 		}
 		if rows == nil || !rows.streams(release) {
 			release()
@@ -233,75 +258,4 @@ func contextError(ctx context.Context, err error) error {
 		return canceled(ctx)
 	}
 	return err
-}
-
-// setting returns a setting's value in the session.
-func (s *Session) setting(name string) string {
-	if v, ok := s.values[name]; ok {
-		return v
-	}
-	return s.db.setting(name)
-}
-
-func (s *Session) on(name string) bool { return s.setting(name) == "on" }
-
-func (d *database) setting(name string) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if v, ok := d.global[name]; ok {
-		return v
-	}
-	switch name {
-	case setMemoryLimit:
-		return fmt.Sprint(d.options.MemoryLimitBytes)
-	case setThreads:
-		return fmt.Sprint(d.options.Threads)
-	}
-	return settings[name].initial
-}
-
-// set changes a setting of the session, or of the database for global ones.
-func (s *Session) set(name, text string, local bool) error {
-	st, err := lookupSetting(name)
-	if err != nil {
-		return err
-	}
-	if st.fixed || st.normalize == nil {
-		return sqlerr.New(sqlerr.CantChangeRuntimeParam, "parameter %q cannot be changed", displayName(st.name))
-	}
-	value, err := st.normalize(text)
-	if err != nil {
-		if e, ok := err.(*Error); ok && strings.HasPrefix(e.Message, "invalid value for parameter:") {
-			c := *e
-			c.Message = fmt.Sprintf("invalid value for parameter %q: %q", displayName(st.name), text)
-			return &c
-		}
-		return err
-	}
-	if st.global {
-		s.db.mu.Lock()
-		s.db.global[st.name] = value
-		s.db.mu.Unlock()
-		s.db.applyGlobal(st.name)
-		return nil
-	}
-	if local && s.txn != nil {
-		if s.local == nil {
-			s.local = map[string]string{}
-		}
-		if _, saved := s.local[st.name]; !saved {
-			s.local[st.name] = s.setting(st.name)
-		}
-	}
-	s.values[st.name] = value
-	return nil
-}
-
-func (s *Session) reset(name string) error {
-	st, err := lookupSetting(name)
-	if err != nil {
-		return err
-	}
-	delete(s.values, st.name)
-	return nil
 }

@@ -15,13 +15,15 @@ import (
 type tableFunction struct {
 	columns []planner.ResultColumn
 	args    []catalog.Type
-	rows    func(d *database, args []vector.Datum) ([][]vector.Datum, error)
+	// alone marks functions whose effect no transaction can undo: they are refused in a block.
+	alone bool
+	rows  func(d *database, args []vector.Datum) ([][]vector.Datum, error)
 }
 
 var tableFunctions = map[string]tableFunction{
 	"gs_global_imcv_info": {columns: append([]planner.ResultColumn{{Name: "node_name", Type: catalog.Type{ID: catalog.Text}}}, viewColumns...), rows: globalViewInfo},
 	"gs_htap_imcv_info":   {columns: viewColumns, rows: viewInfo},
-	"gs_imcv_flush":       {columns: []planner.ResultColumn{{Name: "total", Type: catalog.Type{ID: catalog.Int8}}}, args: []catalog.Type{{ID: catalog.Text}}, rows: flushView},
+	"gs_imcv_flush":       {columns: []planner.ResultColumn{{Name: "total", Type: catalog.Type{ID: catalog.Int8}}}, args: []catalog.Type{{ID: catalog.Text}}, alone: true, rows: flushView},
 }
 
 var viewColumns = []planner.ResultColumn{
@@ -32,6 +34,19 @@ var viewColumns = []planner.ResultColumn{
 	{Name: "rowgroup_num", Type: catalog.Type{ID: catalog.Int4}}, {Name: "populated_rowgroup_num", Type: catalog.Type{ID: catalog.Int4}},
 	{Name: "cu_num_in_mem", Type: catalog.Type{ID: catalog.Int4}}, {Name: "cu_mem_size", Type: catalog.Type{ID: catalog.Int8}},
 	{Name: "cu_num_in_disk", Type: catalog.Type{ID: catalog.Int4}}, {Name: "cu_disk_size", Type: catalog.Type{ID: catalog.Int8}},
+}
+
+// refuseInBlock fails for a plan that calls a function which must not run in a transaction block.
+func (s *Session) refuseInBlock(plan *planner.Plan) error {
+	if s.txn == nil {
+		return nil
+	}
+	for _, call := range plan.Functions() {
+		if tableFunctions[call.Name].alone {
+			return sqlerr.New(sqlerr.ActiveTransaction, "%s cannot run inside a transaction block", call.Name).At(call.Pos)
+		}
+	}
+	return nil
 }
 
 // tableFunction computes a system function's rows.

@@ -61,7 +61,7 @@ func (d *database) viewOptions() imcv.Options {
 	}
 }
 
-// workBytes is what a memory limit leaves for statements. The cache was sized when the database was
+// workBytes is what a memory limit leaves for statements. The caches were sized when the database was
 // opened; a limit set too low for it later still leaves a quarter.
 func workBytes(limitBytes, cacheBytes int64) int64 {
 	return max(limitBytes-cacheBytes, limitBytes/4)
@@ -71,7 +71,7 @@ func workBytes(limitBytes, cacheBytes int64) int64 {
 func (d *database) applyGlobal(name string) {
 	switch name {
 	case setMemoryLimit:
-		d.budget.SetLimit(workBytes(parseInt(d.setting(setMemoryLimit)), d.options.CacheBytes))
+		d.budget.SetLimit(workBytes(parseInt(d.setting(setMemoryLimit)), d.options.CacheBytes+d.options.rowCacheBytes()))
 	default:
 		d.views.SetOptions(d.viewOptions())
 	}

@@ -16,7 +16,12 @@ const sketchBits = 12
 // linear counting).
 type sketch [1 << sketchBits]uint8
 
+// add takes a hash of the hash tables, which spreads consecutive integers more evenly than chance
+// would: mixed once more (Stafford's variant 13) it looks random, as the sketch needs it.
 func (s *sketch) add(hash uint64) {
+	hash = (hash ^ hash>>30) * 0xBF58476D1CE4E5B9
+	hash = (hash ^ hash>>27) * 0x94D049BB133111EB
+	hash ^= hash >> 31
 	i := hash >> (64 - sketchBits)
 	rank := uint8(bits.LeadingZeros64(hash<<sketchBits|1<<(sketchBits-1)) + 1)
 	if rank > s[i] {

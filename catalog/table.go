@@ -67,11 +67,12 @@ type RelationKind uint8
 const (
 	OrdinaryTable RelationKind = iota
 	SequenceRelation
+	ViewRelation
 )
 
 // String names the kind as messages do.
 func (k RelationKind) String() string {
-	return [...]string{"table", "sequence"}[k]
+	return [...]string{"table", "sequence", "view"}[k]
 }
 
 // Sequence is what CREATE SEQUENCE says. The current value is no part of the catalog: it lives under
@@ -85,11 +86,19 @@ type Sequence struct {
 	OwnerColumn      ColumnID `json:",omitempty"`
 }
 
+// View is what CREATE VIEW says. The query's text stands on its own: tables have schemas, and no *
+// is left. Uses are the relations it reads.
+type View struct {
+	Query string
+	Uses  []TableID
+}
+
 // Table is an immutable description of a table or another relation.
 type Table struct {
 	ID            TableID
 	Kind          RelationKind `json:",omitempty"`
 	Sequence      *Sequence    `json:",omitempty"` // of a SequenceRelation
+	View          *View        `json:",omitempty"` // of a ViewRelation
 	Schema        string
 	Name          string
 	Columns       []Column // live columns in order; dropped ones leave the slice, their ids stay used

@@ -132,7 +132,9 @@ func (b *builder) scan(n *planner.Scan) []*stream {
 	case planner.AccessKey:
 		return one(&keySource{run: b.run, node: n}, nil)
 	case planner.AccessIndex:
-		return one(&indexSource{run: b.run, node: n}, nil)
+		streams := one(&indexSource{run: b.run, node: n}, nil)
+		streams[0].serial = n.Index.Ordered
+		return streams
 	}
 	s := newScan(b.run, n)
 	from := make([]int, len(n.Columns), len(n.Columns)+1)

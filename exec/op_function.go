@@ -28,7 +28,13 @@ func (b *builder) function(n *planner.FuncScan) ([]*stream, error) {
 		if f == nil {
 			return nil, sqlerr.New(sqlerr.UndefinedFunction, "function %s does not exist", n.Name)
 		}
-		rows := func() ([][]vector.Datum, error) { return f(n.Name, args) }
+		rows := func() ([][]vector.Datum, error) {
+			rows, err := f(n.Name, args)
+			if e, ok := err.(*sqlerr.Error); ok {
+				err = e.At(n.Pos)
+			}
+			return rows, err
+		}
 		return one(&rowSource{kinds: kindsOf(n.Out), rows: rows}, nil), nil
 	}
 	if null {

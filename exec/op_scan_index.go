@@ -33,7 +33,7 @@ func (s *indexSource) Morsels(*Worker) (int, error) {
 // indexRanges evaluates the node's index ranges. Those that compare with NULL are empty.
 func (s *indexSource) indexRanges() ([]storage.IndexRange, error) {
 	ix, env := s.node.Index, s.run.env
-	var one storage.IndexRange
+	one := storage.IndexRange{Reverse: ix.Reverse}
 	for _, e := range ix.Equal {
 		d, err := expr.EvalConst(e, env)
 		if err != nil || d.Null {
@@ -69,13 +69,17 @@ func (s *indexSource) indexRanges() ([]storage.IndexRange, error) {
 			continue
 		}
 		prefix := append(one.Prefix[:len(one.Prefix):len(one.Prefix)], d)
-		ranges = append(ranges, storage.IndexRange{Prefix: prefix})
+		ranges = append(ranges, storage.IndexRange{Prefix: prefix, Reverse: ix.Reverse})
 	}
 	return ranges, nil
 }
 
 func (s *indexSource) Open(w *Worker, out Pusher) (Scanner, error) {
 	reader, err := newRefReader(s.run, s.node, s.run.query.View)
+	if err != nil {
+		return nil, err
+	}
+	reader.counted(w, s.run.stats.of(s.node))
 	return &indexScanner{source: s, w: w, reader: reader, out: out}, err
 }
 
@@ -104,7 +108,11 @@ func (c *indexScanner) Scan(int) (err error) {
 		if err := c.w.Check(); err != nil {
 			return err
 		}
-		if err := c.reader.read(c.refs[:n], c.out); err != nil {
+		read := c.reader.read
+		if s.node.Index.Ordered {
+			read = c.reader.readInOrder
+		}
+		if err := read(c.refs[:n], c.out); err != nil {
 			return err
 		}
 		if n < len(c.refs) {

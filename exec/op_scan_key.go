@@ -34,14 +34,18 @@ func (c *keyScanner) Scan(int) error {
 		}
 		key[i] = d
 	}
-	view := r.query.View
-	ref, ok, err := view.LookupKey(n.Table, n.Table.PrimaryKey(), key)
+	cols := make([]int, len(n.Columns))
+	for i := range n.Columns {
+		cols[i] = n.Columns[i].Pos
+	}
+	b := &vector.Batch{}
+	ref, ok, err := r.query.View.LookupRow(n.Table, n.Table.PrimaryKey(), key, cols, b)
 	if err != nil || !ok {
 		return err
 	}
-	reader, err := newRefReader(r, n, view)
-	if err != nil {
+	reader := &refReader{node: n}
+	if err := reader.compile(r); err != nil {
 		return err
 	}
-	return reader.read([]storage.RowRef{ref}, c.out)
+	return reader.push(b, []storage.RowRef{ref}, c.out)
 }

@@ -18,6 +18,18 @@ type refReader struct {
 	filter expr.Filter
 	ids    []uint64
 	sel    vector.Sel
+
+	removed int64 // rows that the filter refused, for EXPLAIN ANALYZE
+}
+
+// counted reports what the filter removed when the worker ends.
+func (f *refReader) counted(w *Worker, stats *nodeStats) {
+	if stats != nil && f.filter != nil {
+		w.onClose(func() error {
+			stats.count("Rows Removed by Filter", f.removed)
+			return nil
+		})
+	}
 }
 
 func newRefReader(r *run, n *planner.Scan, view *storage.View) (*refReader, error) {
@@ -25,13 +37,14 @@ func newRefReader(r *run, n *planner.Scan, view *storage.View) (*refReader, erro
 	for i := range n.Columns {
 		f.cols[i] = n.Columns[i].Pos
 	}
-	if cond := conjunction(n.Filter); cond != nil {
-		var err error
-		if f.filter, err = expr.CompileFilter(cond, layout(n.Cols()), r.env); err != nil {
-			return nil, err
-		}
+	return f, f.compile(r)
+}
+
+func (f *refReader) compile(r *run) (err error) {
+	if cond := conjunction(f.node.Filter); cond != nil {
+		f.filter, err = expr.CompileFilter(cond, layout(f.node.Cols()), r.env)
 	}
-	return f, nil
+	return err
 }
 
 // read pushes those of the rows that exist in the view and pass the filter. It sorts refs.
@@ -59,6 +72,24 @@ func (f *refReader) readStore(refs []storage.RowRef, out Pusher) error {
 	if err != nil {
 		return err
 	}
+	f.sel = f.sel[:0]
+	for i := range refs {
+		if missing == nil || !missing.Get(i) {
+			f.sel = append(f.sel, uint16(i))
+		}
+	}
+	switch len(f.sel) {
+	case 0:
+		return nil
+	case len(refs):
+	default:
+		b.Sel = f.sel
+	}
+	return f.push(b, refs, out)
+}
+
+// push adds the references, which belong to the batch's rows one by one, filters and pushes.
+func (f *refReader) push(b *vector.Batch, refs []storage.RowRef, out Pusher) error {
 	if f.node.RowRef != nil {
 		column := make([]int64, len(refs))
 		for i, ref := range refs {
@@ -66,22 +97,69 @@ func (f *refReader) readStore(refs []storage.RowRef, out Pusher) error {
 		}
 		b.Vecs = append(b.Vecs, vector.FromSlice(vector.I64, column))
 	}
-	f.sel = f.sel[:0]
-	for i := range refs {
-		if missing == nil || !missing.Get(i) {
-			f.sel = append(f.sel, uint16(i))
-		}
-	}
-	if f.filter != nil && len(f.sel) > 0 {
-		if f.sel, err = f.filter.Select(b, f.sel, make(vector.Sel, 0, len(f.sel))); err != nil {
+	if f.filter != nil && b.Live() > 0 {
+		before := b.Live()
+		sel, err := f.filter.Select(b, b.Sel, make(vector.Sel, 0, b.N))
+		if err != nil {
 			return err
 		}
+		if f.removed += int64(before - len(sel)); len(sel) == 0 {
+			return nil
+		}
+		b.Sel = sel
 	}
-	if len(f.sel) == 0 {
+	if b.Live() == 0 {
 		return nil
 	}
-	b.Sel = f.sel
 	return out.Push(b)
+}
+
+// readInOrder is read for rows, at most a batch of them, that are wanted in the order of refs: they
+// are fetched in the order they are stored in and put into the other one.
+func (f *refReader) readInOrder(refs []storage.RowRef, out Pusher) error {
+	sorted := slices.Clone(refs)
+	slices.Sort(sorted)
+	all := &vector.Batch{}
+	at := map[storage.RowRef]uint32{} // rows that exist: where they are in all
+	for rest := sorted; len(rest) > 0; {
+		store, n := rest[0].Store(), 0
+		f.ids = f.ids[:0]
+		for n < len(rest) && rest[n].Store() == store {
+			f.ids = append(f.ids, rest[n].Row())
+			n++
+		}
+		part := &vector.Batch{}
+		missing, err := f.view.Fetch(f.node.Table, store, f.ids, f.cols, part)
+		if err != nil {
+			return err
+		}
+		for i, ref := range rest[:n] {
+			if missing == nil || !missing.Get(i) {
+				at[ref] = uint32(all.N + i)
+			}
+		}
+		all.N += n
+		for i, v := range part.Vecs {
+			if len(all.Vecs) == i {
+				all.Vecs = append(all.Vecs, vector.New(v.Kind, len(refs)))
+			}
+			vector.AppendRange(all.Vecs[i], v, 0, n)
+		}
+		rest = rest[n:]
+	}
+	idx, kept := make([]uint32, 0, len(refs)), make([]storage.RowRef, 0, len(refs))
+	for _, ref := range refs {
+		if i, ok := at[ref]; ok {
+			idx, kept = append(idx, i), append(kept, ref)
+		}
+	}
+	b := &vector.Batch{N: len(idx)}
+	for _, v := range all.Vecs {
+		ordered := &vector.Vector{}
+		vector.Gather(ordered, v, idx)
+		b.Vecs = append(b.Vecs, ordered)
+	}
+	return f.push(b, kept, out)
 }
 
 // newestRows are rows that scans read, in their newest version, in place of their tables.

@@ -14,9 +14,6 @@ func String(e Expr) string {
 	return p.String()
 }
 
-// Printable is implemented by nodes of other packages that print themselves.
-type Printable interface{ ExprString() string }
-
 type printer struct{ strings.Builder }
 
 // expr prints a node, in parentheses of its own where PostgreSQL gives it some. Implicit casts show
@@ -51,8 +48,6 @@ func (p *printer) expr(e Expr, showImplicit bool) {
 		p.caseExpr(e)
 	case *Coalesce:
 		p.list("COALESCE(", e.Args, ", ", ")", true)
-	case Printable:
-		p.WriteString(e.ExprString())
 	default:
 		p.WriteString("?")
 	}
@@ -246,7 +241,7 @@ func (p *printer) caseExpr(e *Case) {
 	if e.Else != nil {
 		p.expr(e.Else, true)
 	} else {
-		p.constant(NullOf(e.Typ))
+		p.constant(nullOf(e.Typ))
 	}
 	p.WriteString(" END")
 }

@@ -106,7 +106,7 @@ func buildNullIf(c *compiler, call *Call) (Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.compile(&Case{Whens: []When{{eq, NullOf(call.Typ)}}, Else: call.Args[0], Typ: call.Typ})
+	return c.compile(&Case{Whens: []When{{eq, nullOf(call.Typ)}}, Else: call.Args[0], Typ: call.Typ})
 }
 
 // extremeEval is GREATEST or LEAST, which ignore NULLs.

@@ -5,7 +5,6 @@ import (
 	"crypto/md5"
 	"crypto/sha256"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -113,36 +112,31 @@ func trimSet(s, set string, left, right bool) string {
 	return s
 }
 
-func isASCII(b []byte) bool {
-	for _, c := range b {
-		if c >= 0x80 {
-			return false
-		}
-	}
-	return true
-}
+// Case is a matter of the collation: C has no letters but those of ASCII.
+
+func isUpper(c byte) bool { return c >= 'A' && c <= 'Z' }
+
+func isLower(c byte) bool { return c >= 'a' && c <= 'z' }
+
+func isLetterOrDigit(c byte) bool { return isUpper(c) || isLower(c) || c >= '0' && c <= '9' }
 
 func appendLower(dst, s []byte) []byte {
-	if !isASCII(s) {
-		return append(dst, bytes.ToLower(s)...)
-	}
+	start := len(dst)
 	dst = append(dst, s...)
-	for i, c := range dst[len(dst)-len(s):] {
-		if c >= 'A' && c <= 'Z' {
-			dst[len(dst)-len(s)+i] = c ^ 0x20
+	for i, c := range dst[start:] {
+		if isUpper(c) {
+			dst[start+i] = c ^ 0x20
 		}
 	}
 	return dst
 }
 
 func appendUpper(dst, s []byte) []byte {
-	if !isASCII(s) {
-		return append(dst, bytes.ToUpper(s)...)
-	}
+	start := len(dst)
 	dst = append(dst, s...)
-	for i, c := range dst[len(dst)-len(s):] {
-		if c >= 'a' && c <= 'z' {
-			dst[len(dst)-len(s)+i] = c ^ 0x20
+	for i, c := range dst[start:] {
+		if isLower(c) {
+			dst[start+i] = c ^ 0x20
 		}
 	}
 	return dst
@@ -150,14 +144,12 @@ func appendUpper(dst, s []byte) []byte {
 
 func initcap(r *row, dst []byte) ([]byte, error) {
 	inWord := false
-	for _, c := range r.str(0) {
-		if inWord {
-			c = unicode.ToLower(c)
-		} else {
-			c = unicode.ToUpper(c)
+	for _, c := range r.bytes(0) {
+		if inWord && isUpper(c) || !inWord && isLower(c) {
+			c ^= 0x20
 		}
-		inWord = unicode.IsLetter(c) || unicode.IsDigit(c)
-		dst = utf8.AppendRune(dst, c)
+		inWord = isLetterOrDigit(c)
+		dst = append(dst, c)
 	}
 	return dst, nil
 }

@@ -42,7 +42,7 @@ func (f *folder) foldBool(e *BoolOp) Expr {
 		return e
 	}
 	if hasNull {
-		kept = append(kept, NullOf(boolType))
+		kept = append(kept, nullOf(boolType))
 	}
 	switch len(kept) {
 	case 0:
@@ -83,7 +83,7 @@ func (f *folder) foldCase(e *Case) Expr {
 	}
 	switch {
 	case len(out.Whens) == 0 && out.Else == nil:
-		return NullOf(e.Typ)
+		return nullOf(e.Typ)
 	case len(out.Whens) == 0:
 		return out.Else
 	case !changed:
@@ -114,7 +114,7 @@ func (f *folder) foldCoalesce(e *Coalesce) Expr {
 	}
 	switch {
 	case len(kept) == 0:
-		return NullOf(e.Typ)
+		return nullOf(e.Typ)
 	case len(kept) == 1:
 		return kept[0]
 	case !changed:

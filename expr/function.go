@@ -139,9 +139,3 @@ func IsAggregate(name string) bool {
 	list := registered.functions[name]
 	return len(list) > 0 && list[0].agg != nil
 }
-
-// IsFunction reports whether a scalar function of that name exists.
-func IsFunction(name string) bool {
-	list := registered.functions[name]
-	return len(list) > 0 && list[0].agg == nil || specialCalls[name] != nil
-}

@@ -32,7 +32,7 @@ type likePiece struct {
 // compileLike reads a pattern with backslash as its escape character.
 func compileLike(pattern string, fold bool) *likePattern {
 	if fold {
-		pattern = strings.ToLower(pattern)
+		pattern = string(appendLower(nil, []byte(pattern)))
 	}
 	p := &likePattern{fold: fold, equal: true}
 	var piece likePiece
@@ -120,7 +120,7 @@ func (p *likePattern) match(s []byte) bool {
 		return bytes.Contains(s, text)
 	}
 	if p.fold {
-		s = bytes.ToLower(s)
+		s = appendLower(nil, s)
 	}
 	if p.equal {
 		if len(p.pieces) == 0 {

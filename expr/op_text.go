@@ -133,11 +133,11 @@ func cachedRegexp(r *row, source string, fold bool) (*regexp.Regexp, error) {
 	if ok && c.source == source && c.fold == fold {
 		return c.re, nil
 	}
-	flags := "(?s"
-	if fold {
-		flags += "i"
+	pattern, foldSource := embeddedOptions(source)
+	if fold || foldSource {
+		pattern = foldRegexp(pattern)
 	}
-	re, err := regexp.Compile(flags + ")" + translateRegexp(source))
+	re, err := regexp.Compile("(?s)" + translateRegexp(pattern))
 	if err != nil {
 		return nil, sqlerr.New("2201B", "invalid regular expression: %v", err)
 	}
@@ -147,6 +147,5 @@ func cachedRegexp(r *row, source string, fold bool) (*regexp.Regexp, error) {
 
 // translateRegexp rewrites what PostgreSQL's syntax has and Go's has not: \m \M \y \Z.
 func translateRegexp(s string) string {
-	s = strings.TrimPrefix(s, "***:")
 	return strings.NewReplacer(`\\`, `\\`, `\m`, `\b`, `\M`, `\b`, `\y`, `\b`, `\Y`, `\B`, `\A`, `\A`, `\Z`, `\z`).Replace(s)
 }

@@ -100,18 +100,41 @@ type Coalesce struct {
 	Typ  catalog.Type
 }
 
-func (e *Col) Type() catalog.Type        { return e.Typ }
-func (e *Const) Type() catalog.Type      { return e.Typ }
-func (e *Param) Type() catalog.Type      { return e.Typ }
-func (e *Call) Type() catalog.Type       { return e.Typ }
-func (e *Cast) Type() catalog.Type       { return e.Typ }
-func (e *BoolOp) Type() catalog.Type     { return catalog.Type{ID: catalog.Bool} }
-func (e *Not) Type() catalog.Type        { return catalog.Type{ID: catalog.Bool} }
-func (e *IsNull) Type() catalog.Type     { return catalog.Type{ID: catalog.Bool} }
+// Type returns the column's type, modifiers included.
+func (e *Col) Type() catalog.Type { return e.Typ }
+
+// Type returns the constant's type; Unknown for a literal that nothing has given one yet.
+func (e *Const) Type() catalog.Type { return e.Typ }
+
+// Type returns the type that the context gave the parameter; Unknown before that.
+func (e *Param) Type() catalog.Type { return e.Typ }
+
+// Type returns the type of the function's result for these arguments.
+func (e *Call) Type() catalog.Type { return e.Typ }
+
+// Type returns the type converted to.
+func (e *Cast) Type() catalog.Type { return e.Typ }
+
+// Type returns boolean.
+func (e *BoolOp) Type() catalog.Type { return catalog.Type{ID: catalog.Bool} }
+
+// Type returns boolean.
+func (e *Not) Type() catalog.Type { return catalog.Type{ID: catalog.Bool} }
+
+// Type returns boolean; the result is never NULL.
+func (e *IsNull) Type() catalog.Type { return catalog.Type{ID: catalog.Bool} }
+
+// Type returns boolean; the result is never NULL.
 func (e *IsDistinct) Type() catalog.Type { return catalog.Type{ID: catalog.Bool} }
-func (e *InList) Type() catalog.Type     { return catalog.Type{ID: catalog.Bool} }
-func (e *Case) Type() catalog.Type       { return e.Typ }
-func (e *Coalesce) Type() catalog.Type   { return e.Typ }
+
+// Type returns boolean.
+func (e *InList) Type() catalog.Type { return catalog.Type{ID: catalog.Bool} }
+
+// Type returns the common type of the branches.
+func (e *Case) Type() catalog.Type { return e.Typ }
+
+// Type returns the common type of the arguments.
+func (e *Coalesce) Type() catalog.Type { return e.Typ }
 
 // Node is implemented by expression nodes that other packages add (subqueries while a plan is
 // being built), so that Children and Rebuild reach through them.

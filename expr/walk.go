@@ -82,17 +82,6 @@ func Conjuncts(e Expr) []Expr {
 	return list
 }
 
-// And connects conditions; nil for none.
-func And(list ...Expr) Expr {
-	switch len(list) {
-	case 0:
-		return nil
-	case 1:
-		return list[0]
-	}
-	return &BoolOp{Args: list}
-}
-
 // ColSet is a set of columns.
 type ColSet map[ColID]struct{}
 
@@ -105,18 +94,13 @@ func (s ColSet) Has(id ColID) bool {
 // Columns returns the columns that e refers to.
 func Columns(e Expr) ColSet {
 	set := ColSet{}
-	AddColumns(set, e)
-	return set
-}
-
-// AddColumns adds the columns that e refers to.
-func AddColumns(set ColSet, e Expr) {
 	Walk(e, func(e Expr) bool {
 		if c, ok := e.(*Col); ok {
 			set[c.ID] = struct{}{}
 		}
 		return true
 	})
+	return set
 }
 
 // VolatilityOf returns the least constant part's volatility.
@@ -132,25 +116,6 @@ func VolatilityOf(e Expr) Volatility {
 		return v < Volatile
 	})
 	return v
-}
-
-// IsConstant reports whether e has one value for a whole statement: no columns, no volatile
-// functions. Parameters count as constant.
-func IsConstant(e Expr) bool {
-	constant := true
-	Walk(e, func(e Expr) bool {
-		switch e := e.(type) {
-		case *Col:
-			constant = false
-		case *Call:
-			constant = constant && e.Fn.Volatility != Volatile
-		case *Const, *Param, *Cast, *BoolOp, *Not, *IsNull, *IsDistinct, *InList, *Case, *Coalesce:
-		default:
-			constant = false // nodes of other packages: subqueries
-		}
-		return constant
-	})
-	return constant
 }
 
 // FoldConstants evaluates the parts of e that are known before execution. Stable functions are
@@ -213,7 +178,7 @@ func (f *folder) foldStrictNull(e Expr) Expr {
 	}
 	for _, a := range call.Args {
 		if c, ok := a.(*Const); ok && c.Value.Null {
-			return NullOf(call.Typ)
+			return nullOf(call.Typ)
 		}
 	}
 	return e
@@ -253,5 +218,5 @@ func ownVolatility(e Expr) Volatility {
 	return Immutable
 }
 
-// NullOf returns the NULL of a type.
-func NullOf(t catalog.Type) *Const { return &Const{Value: nullDatum(t), Typ: t} }
+// nullOf returns the NULL of a type.
+func nullOf(t catalog.Type) *Const { return &Const{Value: nullDatum(t), Typ: t} }

@@ -99,10 +99,6 @@ func intAt(v *vector.Vector, i int) int64 {
 // bloomMask selects three bits of a word by hash bits that do not choose the word.
 func bloomMask(h uint64) uint64 { return 1<<(h&63) | 1<<(h>>6&63) | 1<<(h>>12&63) }
 
-// Range returns the least and greatest value that may pass, for integer keys; low > high when
-// nothing passes.
-func (f *Filter) Range() (low, high int64, ok bool) { return f.low, f.high, integerKind(f.kind) }
-
 // FilterProbe applies a filter to batches. It belongs to one worker.
 type FilterProbe struct {
 	filter *Filter

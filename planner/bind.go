@@ -27,6 +27,7 @@ type binder struct {
 	depth      int         // of nested queries, for the complexity limit
 	failed     error       // first error of a rule
 	notices    []string
+	view       *viewText          // while a view's definition is bound
 	locks      int                // scans whose rows are locked
 	known      map[Node]*relFacts // estimates made so far; nodes never change
 }
@@ -148,7 +149,7 @@ func (b *binder) lookupTable(name sql.ObjectName) (*catalog.Table, error) {
 		return t, nil
 	}
 	if r := findRelation(b.snapshot, b.path, name.Schema, name.Name); r != nil {
-		return nil, WrongKind(r, catalog.OrdinaryTable).At(name.Start)
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", r.Name).At(name.Start)
 	}
 	err := sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.String()).At(name.Start)
 	var names []string

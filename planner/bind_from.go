@@ -93,10 +93,15 @@ func (b *binder) fromTable(n *sql.TableName, s *scope) (*fromItem, error) {
 			return b.fromCTE(c, n, name)
 		}
 	}
+	if v := findRelation(b.snapshot, b.path, n.Name.Schema, n.Name.Name); v != nil && v.Kind == catalog.ViewRelation {
+		b.useInView(v, n)
+		return b.fromView(v, n, name)
+	}
 	t, err := b.lookupTable(n.Name)
 	if err != nil {
 		return nil, err
 	}
+	b.useInView(t, n)
 	scan := b.scan(t, name)
 	names, err := renamed(columnNames(t), n.Alias.Columns, name)
 	if err != nil {
@@ -197,7 +202,7 @@ func (b *binder) fromFunction(n *sql.FuncTable, s *scope) (*fromItem, error) {
 	}
 	allow := s.forbidAggregates("functions in FROM")
 	defer allow()
-	scan := &FuncScan{Name: name, Alias: alias}
+	scan := &FuncScan{Name: name, Alias: alias, Pos: n.Call.Start}
 	for _, a := range n.Call.Args {
 		e, err := b.expr(a, s)
 		if err != nil {

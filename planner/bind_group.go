@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/weftdb/weft/catalog"
@@ -22,58 +24,55 @@ func (sel *selection) group(plan Node) (Node, error) {
 	if len(sel.locking) > 0 {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "%s is not allowed with aggregate functions", lockClause(&sel.locking[0]))
 	}
-	groups, err := sel.groupItems()
+	sources, err := sel.groupItems()
 	if err != nil {
 		return nil, err
 	}
-	sources := groups
-	plan, groups, err = sel.b.attach(plan, sources)
+	plan, groups, err := sel.b.attach(plan, sources)
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{b: sel.b, input: map[expr.ColID]*expr.Col{}, agg: &Aggregate{}, dependent: map[expr.ColID]bool{},
-		replaced: map[expr.ColID]expr.Expr{}, names: map[expr.ColID]string{}}
-	for _, r := range sel.scope.rels {
-		for _, c := range r.cols {
-			if col, ok := c.expr.(*expr.Col); ok {
-				g.names[col.ID] = strings.TrimPrefix(r.name+"."+c.name, ".")
-			}
-		}
-	}
-	for _, c := range plan.Cols() {
-		g.input[c.ID] = c
-	}
-	for _, outer := range sel.scope.outerAggs {
-		g.agg.Aggs = append(g.agg.Aggs, outer.item)
-	}
+	g := newGrouping(sel, plan)
 	g.functional(plan, groups)
 	for i, e := range groups {
 		g.addGroup(e, sources[i])
 	}
-	rewrite := func(e expr.Expr, pos int) expr.Expr {
-		out, rerr := g.rewrite(e, pos)
-		if rerr != nil && err == nil {
-			err = rerr
-		}
-		return out
-	}
-	for i := range sel.exprs {
-		sel.exprs[i] = rewrite(sel.exprs[i], sel.spans[i])
-	}
-	if sel.havingCond != nil {
-		sel.havingCond = rewrite(sel.havingCond, sel.node.Having.SourceSpan().Start)
-	}
-	for i := range sel.keys {
-		sel.keys[i].Expr = rewrite(sel.keys[i].Expr, sel.keySpans[i])
-	}
-	if err != nil {
+	if err := sel.rewriteOver(g); err != nil {
 		return nil, err
 	}
 	if plan, err = g.attachArguments(plan); err != nil {
 		return nil, err
 	}
+	if len(g.agg.Groups) == 0 && len(g.agg.Aggs) == 0 {
+		// HAVING alone makes one group of all rows, or of none: an aggregate tells that from DISTINCT.
+		count, err := expr.ResolveAgg("count", nil, false, true, 0)
+		if err != nil {
+			return nil, err
+		}
+		g.aggregate(&aggregateRef{call: count})
+	}
 	g.agg.Input = plan
 	return g.agg, nil
+}
+
+// rewriteOver makes the select list, HAVING and ORDER BY refer to an Aggregate's columns.
+func (sel *selection) rewriteOver(g *grouping) (err error) {
+	for i := range sel.exprs {
+		if sel.exprs[i], err = g.rewrite(sel.exprs[i], sel.spans[i]); err != nil {
+			return err
+		}
+	}
+	if sel.havingCond != nil {
+		if sel.havingCond, err = g.rewrite(sel.havingCond, sel.node.Having.SourceSpan().Start); err != nil {
+			return err
+		}
+	}
+	for i := range sel.keys {
+		if sel.keys[i].Expr, err = g.rewrite(sel.keys[i].Expr, sel.keySpans[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // groupItems binds GROUP BY.
@@ -118,6 +117,26 @@ type grouping struct {
 	replaced  map[expr.ColID]expr.Expr // grouped input columns
 	dependent map[expr.ColID]bool      // columns that depend on a grouped primary key
 	names     map[expr.ColID]string    // of the columns of FROM, with their relations
+}
+
+// newGrouping starts an Aggregate over plan with the aggregates that stand in subqueries.
+func newGrouping(sel *selection, plan Node) *grouping {
+	g := &grouping{b: sel.b, input: map[expr.ColID]*expr.Col{}, agg: &Aggregate{}, dependent: map[expr.ColID]bool{},
+		replaced: map[expr.ColID]expr.Expr{}, names: map[expr.ColID]string{}}
+	for _, r := range sel.scope.rels {
+		for _, c := range r.cols {
+			if col, ok := c.expr.(*expr.Col); ok {
+				g.names[col.ID] = strings.TrimPrefix(r.name+"."+c.name, ".")
+			}
+		}
+	}
+	for _, c := range plan.Cols() {
+		g.input[c.ID] = c
+	}
+	for _, outer := range sel.scope.outerAggs {
+		g.agg.Aggs = append(g.agg.Aggs, outer.item)
+	}
+	return g
 }
 
 // addGroup groups by e, which was source before its subqueries became columns.
@@ -235,7 +254,7 @@ func (g *grouping) aggregate(n *aggregateRef) expr.Expr {
 // rewriteSubquery makes a subquery that refers to grouped columns refer to the Aggregate's.
 func (g *grouping) rewriteSubquery(n *subqueryRef, pos int) (expr.Expr, error) {
 	c := *n
-	for id := range freeColumns(n.plan) {
+	for _, id := range slices.Sorted(maps.Keys(freeColumns(n.plan))) { // sorted: plans are reproducible
 		col := g.input[id]
 		if col == nil || g.replaced[id] != nil {
 			continue

@@ -113,6 +113,9 @@ func (sel *selection) target(t *sql.Target) error {
 		if err != nil {
 			return err
 		}
+		if sel.b.view != nil {
+			sel.b.view.noteStar(star, sel.scope)
+		}
 		for _, c := range cols {
 			sel.addTarget(c.expr, c.name, t.Start)
 		}

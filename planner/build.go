@@ -22,7 +22,11 @@ func Build(stmt sql.Statement, in Input) (*Plan, error) {
 	if err := b.numberParams(plan); err != nil {
 		return nil, err
 	}
-	return b.optimize(plan)
+	plan, err = b.optimize(plan)
+	if err == nil {
+		plan.Point = pointRead(plan)
+	}
+	return plan, err
 }
 
 // declaredTypes follows a plan's columns to the expressions that compute them.

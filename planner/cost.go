@@ -9,8 +9,10 @@ const (
 	costColumnScan   = 0.03  // a row of a column unit, per column
 	costColumnStart  = 30.0  // opening a column scan, as in the reference system's plans
 	costFetch        = 3.0   // a row by reference
+	costOrderedFetch = 8.0   // a row by reference, in an order that is not that of the table
 	costIndexSeek    = 4.0   // finding the start of an index range
 	costIndexEntry   = 1.0   // an index entry
+	costApplyRun     = 150.0 // a run of the inner plan of an Apply
 	costFilter       = 0.02  // a condition on a row
 	costProject      = 0.01  // an expression on a row
 	costBuild        = 0.25  // a row into a hash table
@@ -67,7 +69,7 @@ func (b *binder) cost(n Node) {
 		startup = left.Startup + right.Total
 	case *Apply:
 		outer, inner := n.Outer.Estimate(), n.Inner.Estimate()
-		total = outer.Total + Cost(outer.Rows)*inner.Total
+		total = outer.Total + Cost(outer.Rows)*(costApplyRun+inner.Total)
 	case *Aggregate:
 		total += Cost(input * costGroup)
 		blocking = true

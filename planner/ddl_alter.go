@@ -76,6 +76,7 @@ type alter struct {
 	hasRows   func(*catalog.Table) bool
 	out       *Alteration
 	newSchema bool
+	viewSet   bool // a COLVIEW action has been applied
 }
 
 func (a *alter) apply(action sql.AlterAction) error {
@@ -89,6 +90,9 @@ func (a *alter) apply(action sql.AlterAction) error {
 	case *sql.RenameTo:
 		if a.d.relationExists(a.t.Schema, n.NewName.Name) {
 			return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", n.NewName.Name).At(n.NewName.Start)
+		}
+		if v := a.d.DependentViews(a.t.ID, ""); len(v) > 0 {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a table that a view reads is not supported yet: view %q", v[0].Name).At(n.Start)
 		}
 		a.t.Name = n.NewName.Name
 		return nil
@@ -185,6 +189,10 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 		return err
 	}
 	dropped := *c
+	if v := a.d.DependentViews(a.t.ID, dropped.Name); len(v) > 0 {
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop column %s of table %s because other objects depend on it", dropped.Name, a.t.Name).
+			WithDetail("view %s depends on column %s of table %s", v[0].Name, dropped.Name, a.t.Name).WithHint("Drop the view first.")
+	}
 	if len(a.t.Columns) == 1 {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop the only column of a table").At(n.Start)
 	}
@@ -227,6 +235,9 @@ func (a *alter) renameColumn(n *sql.RenameColumn) error {
 	c, err := a.column(n.Name)
 	if err != nil {
 		return err
+	}
+	if v := a.d.DependentViews(a.t.ID, c.Name); len(v) > 0 {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a column that a view reads is not supported yet: view %q", v[0].Name).At(n.Start)
 	}
 	if a.t.ColumnIndex(n.NewName.Name) >= 0 {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", n.NewName.Name, a.t.Name).At(n.NewName.Start)
@@ -276,6 +287,10 @@ func (a *alter) colView(n *sql.ColView) error {
 	if n.Partition.Name != "" {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "partitions are not supported yet").At(n.Start)
 	}
+	if a.viewSet {
+		return sqlerr.New(sqlerr.SyntaxError, "conflicting COLVIEW/NOCOLVIEW declarations for table %q", a.t.Name).At(n.Start)
+	}
+	a.viewSet = true
 	named := map[catalog.ColumnID]bool{}
 	for _, id := range n.Columns {
 		c, err := a.column(id)
@@ -304,6 +319,9 @@ func (a *alter) colView(n *sql.ColView) error {
 		}
 		a.out.ViewChanged = a.out.ViewChanged || covered != c.Covered
 		c.Covered = covered
+	}
+	if n.Mode != sql.ColViewNone && len(a.t.CoveredColumns()) == 0 {
+		return emptyView(a.t).At(n.Start)
 	}
 	return nil
 }

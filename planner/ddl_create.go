@@ -58,6 +58,9 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 	}
 	d.newStores(t)
 	t.HasView = len(t.CoveredColumns()) > 0
+	if n.ColView == sql.Yes && !t.HasView {
+		return nil, emptyView(t).At(n.Start)
+	}
 	return t, nil
 }
 
@@ -100,6 +103,12 @@ func unsupportedTableClauses(n *sql.CreateTable) error {
 		return nil
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported yet", what).At(n.Start)
+}
+
+// emptyView is the error of COLVIEW for a table all of whose columns are left out.
+func emptyView(t *catalog.Table) *sqlerr.Error {
+	return sqlerr.New(sqlerr.InvalidTableDefinition, "the column view of table %q would cover no column", t.Name).
+		WithHint("Use NOCOLVIEW for a table without column view.")
 }
 
 // newName checks that a relation can be created under a name and returns its schema.

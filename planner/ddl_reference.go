@@ -232,6 +232,7 @@ type Dependent struct {
 	On string
 }
 
+// String names the constraint as messages do.
 func (r *Dependent) String() string {
 	return fmt.Sprintf("constraint %s on table %s", r.Key.Name, r.Child.Name)
 }

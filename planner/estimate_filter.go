@@ -24,8 +24,16 @@ func (b *binder) scanSelectivity(n *Scan, f *relFacts, stats *catalog.Stats) flo
 		// estimate of zero would make every join order look free.
 		return math.Max(math.Min(fromStats, 0.5/float64(rows)), minimumSelectivity)
 	}
-	return float64(hits) / float64(rows)
+	share := float64(hits) / float64(rows)
+	if hits < reliableHits && len(n.Filter) == 1 {
+		// A row or two of the sample say little; of a single condition the statistics say more.
+		return math.Max(math.Min(fromStats, share), minimumSelectivity)
+	}
+	return share
 }
+
+// reliableHits is how many rows of a sample must pass a filter for their share to be believed.
+const reliableHits = 5
 
 // sampleHits counts the sample rows that pass a scan's filter.
 func sampleHits(n *Scan, stats *catalog.Stats) (hits, rows int, ok bool) {

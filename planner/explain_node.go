@@ -28,7 +28,14 @@ func (e *explainer) describe(n Node) *detail {
 		e.describeJoin(n, d)
 		return e.finish(n, d)
 	case *Apply:
-		d.is("Nested Loop Apply", "Nested Loop "+n.Kind.String()+"Apply", joinType(n.Kind))
+		switch {
+		case n.ByIndex && n.Kind == InnerJoin:
+			d.is("Nested Loop", "Nested Loop", joinType(n.Kind))
+		case n.ByIndex:
+			d.is("Nested Loop", "Nested Loop "+n.Kind.String()+"Join", joinType(n.Kind))
+		default:
+			d.is("Nested Loop Apply", "Nested Loop "+n.Kind.String()+"Apply", joinType(n.Kind))
+		}
 		if len(n.On) > 0 {
 			d.facts = append(d.facts, Fact{Key: "Join Filter", Value: e.conditions(n.On)})
 		}
@@ -174,10 +181,15 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 		d.is("Index Scan", "Index Scan using "+index+" on "+table, append(members, relation...)...)
 		d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.keyConditions(n)})
 	case AccessIndex:
-		index := n.Index.Index.Name
-		members := []Fact{{Key: "Scan Direction", Value: "Forward"}, {Key: "Index Name", Value: index}}
-		d.is("Index Scan", "Index Scan using "+index+" on "+table, append(members, relation...)...)
-		d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.conditions(n.Index.Conds)})
+		index, direction, using := n.Index.Index.Name, "Forward", "Index Scan using "
+		if n.Index.Reverse {
+			direction, using = "Backward", "Index Scan Backward using "
+		}
+		members := []Fact{{Key: "Scan Direction", Value: direction}, {Key: "Index Name", Value: index}}
+		d.is("Index Scan", using+index+" on "+table, append(members, relation...)...)
+		if len(n.Index.Conds) > 0 {
+			d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.conditions(n.Index.Conds)})
+		}
 	default:
 		d.is("Imcv Scan", "Imcv Scan on "+table, relation...)
 	}

@@ -8,10 +8,12 @@ import (
 // Node is one operator of a plan. The executor gives each node's batches one vector per element of
 // Cols, in that order.
 type Node interface {
-	// Cols lists the output columns.
+	// Cols lists the output columns. The slice may belong to the node: callers append to copies.
 	Cols() []*expr.Col
-	// Kids returns the inputs; With returns the node over other inputs.
+	// Kids returns the inputs. The slice may belong to the node and is not to be changed.
 	Kids() []Node
+	// With returns a copy of the node over as many other inputs, in the order of Kids, which must
+	// yield the columns that the node uses. The node itself stays as it is.
 	With(kids []Node) Node
 	// Estimate returns the node's estimates, which the cost pass fills in.
 	Estimate() *Estimates
@@ -131,6 +133,7 @@ type FuncScan struct {
 	Out  []*expr.Col
 	// Alias is the name the relation has in the statement.
 	Alias string
+	Pos   int // of the call in the statement
 }
 
 // CTE is a query computed once and read by one or more CTEScans.
@@ -159,6 +162,8 @@ type Apply struct {
 	Params       []ApplyParam
 	On           []expr.Expr
 	Mark         *expr.Col
+	// ByIndex tells that it is a join whose inner rows an index finds, not a subquery.
+	ByIndex bool
 }
 
 // ApplyParam binds parameter Index of the inner plan to a column of the outer one.
@@ -175,22 +180,33 @@ func itemCols(items []Item) []*expr.Col {
 	return cols
 }
 
+// Cols returns the items' columns, in order.
 func (n *Project) Cols() []*expr.Col { return itemCols(n.Items) }
-func (n *Project) Kids() []Node      { return []Node{n.Input} }
+
+// Kids returns the input.
+func (n *Project) Kids() []Node { return []Node{n.Input} }
+
+// With returns a copy over another input.
 func (n *Project) With(kids []Node) Node {
 	c := *n
 	c.Input = kids[0]
 	return &c
 }
 
+// Cols returns the input's columns: a filter only drops rows.
 func (n *Filter) Cols() []*expr.Col { return n.Input.Cols() }
-func (n *Filter) Kids() []Node      { return []Node{n.Input} }
+
+// Kids returns the input.
+func (n *Filter) Kids() []Node { return []Node{n.Input} }
+
+// With returns a copy over another input.
 func (n *Filter) With(kids []Node) Node {
 	c := *n
 	c.Input = kids[0]
 	return &c
 }
 
+// Cols returns the groups' columns, then the aggregates'.
 func (n *Aggregate) Cols() []*expr.Col {
 	cols := itemCols(n.Groups)
 	for i := range n.Aggs {
@@ -198,57 +214,97 @@ func (n *Aggregate) Cols() []*expr.Col {
 	}
 	return cols
 }
+
+// Kids returns the input.
 func (n *Aggregate) Kids() []Node { return []Node{n.Input} }
+
+// With returns a copy over another input.
 func (n *Aggregate) With(kids []Node) Node {
 	c := *n
 	c.Input = kids[0]
 	return &c
 }
 
+// Cols returns the input's columns.
 func (n *Sort) Cols() []*expr.Col { return n.Input.Cols() }
-func (n *Sort) Kids() []Node      { return []Node{n.Input} }
+
+// Kids returns the input.
+func (n *Sort) Kids() []Node { return []Node{n.Input} }
+
+// With returns a copy over another input.
 func (n *Sort) With(kids []Node) Node {
 	c := *n
 	c.Input = kids[0]
 	return &c
 }
 
+// Cols returns the input's columns.
 func (n *Limit) Cols() []*expr.Col { return n.Input.Cols() }
-func (n *Limit) Kids() []Node      { return []Node{n.Input} }
+
+// Kids returns the input.
+func (n *Limit) Kids() []Node { return []Node{n.Input} }
+
+// With returns a copy over another input.
 func (n *Limit) With(kids []Node) Node {
 	c := *n
 	c.Input = kids[0]
 	return &c
 }
 
+// Cols returns Out: the inputs' own columns end here.
 func (n *Append) Cols() []*expr.Col { return n.Out }
-func (n *Append) Kids() []Node      { return n.Inputs }
+
+// Kids returns the inputs, in the order of their rows.
+func (n *Append) Kids() []Node { return n.Inputs }
+
+// With returns a copy over as many other inputs; it keeps the slice.
 func (n *Append) With(kids []Node) Node {
 	c := *n
 	c.Inputs = kids
 	return &c
 }
 
+// Cols returns Out, the input's columns without Times.
 func (n *Repeat) Cols() []*expr.Col { return n.Out }
-func (n *Repeat) Kids() []Node      { return []Node{n.Input} }
+
+// Kids returns the input.
+func (n *Repeat) Kids() []Node { return []Node{n.Input} }
+
+// With returns a copy over another input.
 func (n *Repeat) With(kids []Node) Node {
 	c := *n
 	c.Input = kids[0]
 	return &c
 }
 
+// Cols returns Out, one column per expression of a row.
 func (n *Values) Cols() []*expr.Col { return n.Out }
-func (n *Values) Kids() []Node      { return nil }
-func (n *Values) With([]Node) Node  { return n }
 
+// Kids returns nothing: the rows are a leaf.
+func (n *Values) Kids() []Node { return nil }
+
+// With returns the node itself, which has no inputs to replace.
+func (n *Values) With([]Node) Node { return n }
+
+// Cols returns Out, the columns of the function's result.
 func (n *FuncScan) Cols() []*expr.Col { return n.Out }
-func (n *FuncScan) Kids() []Node      { return nil }
-func (n *FuncScan) With([]Node) Node  { return n }
 
+// Kids returns nothing: a function is a leaf, its arguments are constant.
+func (n *FuncScan) Kids() []Node { return nil }
+
+// With returns the node itself, which has no inputs to replace.
+func (n *FuncScan) With([]Node) Node { return n }
+
+// Cols returns Out, which is this reader's alone: each reader of a CTE has columns of its own.
 func (n *CTEScan) Cols() []*expr.Col { return n.Out }
-func (n *CTEScan) Kids() []Node      { return nil }
-func (n *CTEScan) With([]Node) Node  { return n }
 
+// Kids returns nothing: the CTE's plan is walked once, from Plan.CTEs.
+func (n *CTEScan) Kids() []Node { return nil }
+
+// With returns the node itself, which has no inputs to replace.
+func (n *CTEScan) With([]Node) Node { return n }
+
+// Cols returns what the join of the kind yields: the outer columns, then the inner ones or the mark.
 func (n *Apply) Cols() []*expr.Col {
 	switch n.Kind {
 	case SemiJoin, AntiJoin:
@@ -256,9 +312,18 @@ func (n *Apply) Cols() []*expr.Col {
 	case MarkJoin:
 		return append(append([]*expr.Col(nil), n.Outer.Cols()...), n.Mark)
 	}
-	return append(append([]*expr.Col(nil), n.Outer.Cols()...), n.Inner.Cols()...)
+	outer := n.Outer.Cols()
+	cols := append(append([]*expr.Col(nil), outer...), n.Inner.Cols()...)
+	if n.Kind == LeftJoin || n.Kind == SingleJoin {
+		admitNulls(cols[len(outer):])
+	}
+	return cols
 }
+
+// Kids returns the outer plan, then the inner one.
 func (n *Apply) Kids() []Node { return []Node{n.Outer, n.Inner} }
+
+// With returns a copy over an outer and an inner plan with the same parameters.
 func (n *Apply) With(kids []Node) Node {
 	c := *n
 	c.Outer, c.Inner = kids[0], kids[1]

@@ -61,24 +61,39 @@ type TableCheck struct {
 	Expr expr.Expr
 }
 
+// Cols returns the columns of RETURNING; none without it.
 func (n *Insert) Cols() []*expr.Col { return itemCols(n.Returning) }
-func (n *Insert) Kids() []Node      { return []Node{n.Input} }
+
+// Kids returns the input.
+func (n *Insert) Kids() []Node { return []Node{n.Input} }
+
+// With returns a copy over another input.
 func (n *Insert) With(kids []Node) Node {
 	c := *n
 	c.Input = kids[0]
 	return &c
 }
 
+// Cols returns the columns of RETURNING; none without it.
 func (n *Update) Cols() []*expr.Col { return itemCols(n.Returning) }
-func (n *Update) Kids() []Node      { return []Node{n.Input} }
+
+// Kids returns the input.
+func (n *Update) Kids() []Node { return []Node{n.Input} }
+
+// With returns a copy over another input.
 func (n *Update) With(kids []Node) Node {
 	c := *n
 	c.Input = kids[0]
 	return &c
 }
 
+// Cols returns the columns of RETURNING; none without it.
 func (n *Delete) Cols() []*expr.Col { return itemCols(n.Returning) }
-func (n *Delete) Kids() []Node      { return []Node{n.Input} }
+
+// Kids returns the input.
+func (n *Delete) Kids() []Node { return []Node{n.Input} }
+
+// With returns a copy over another input.
 func (n *Delete) With(kids []Node) Node {
 	c := *n
 	c.Input = kids[0]

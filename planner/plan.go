@@ -20,10 +20,31 @@ type Plan struct {
 	CTEs []*CTE
 	// CatalogVersion is the version the names were bound under.
 	CatalogVersion uint64
+	// Point is set where the plan is no more than that.
+	Point *PointRead
 	// Notices are for the client, at each run.
 	Notices []string
 	// Nodes is the number of data nodes, for EXPLAIN.
 	Nodes int
+}
+
+// Functions lists the calls of functions that stand in FROM anywhere in the plan.
+func (p *Plan) Functions() []*FuncScan {
+	var calls []*FuncScan
+	note := func(n Node) bool {
+		if call, ok := n.(*FuncScan); ok {
+			calls = append(calls, call)
+		}
+		return true
+	}
+	walkNodes(p.Root, note)
+	for i := range p.InitPlans {
+		walkNodes(p.InitPlans[i].Plan, note)
+	}
+	for _, c := range p.CTEs {
+		walkNodes(c.Plan, note)
+	}
+	return calls
 }
 
 // ResultColumn is a column of a statement's result.

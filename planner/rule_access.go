@@ -13,13 +13,17 @@ import (
 // Needs: prune_columns.
 func chooseAccess(b *binder, n Node) Node {
 	return transformNodes(n, func(n Node) Node {
-		scan, ok := n.(*Scan)
-		if !ok {
-			return n
+		switch n := n.(type) {
+		case *Scan:
+			c := *n
+			b.route(&c)
+			return &c
+		case *Sort:
+			if ordered := b.orderByIndex(n); ordered != nil {
+				return ordered
+			}
 		}
-		c := *scan
-		b.route(&c)
-		return &c
+		return n
 	})
 }
 

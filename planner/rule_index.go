@@ -13,6 +13,8 @@ type IndexScan struct {
 	Equal     []expr.Expr
 	In        []expr.Expr
 	Low, High *IndexBound // nil = open
+	// Ordered tells that the rows are wanted in the order of the index, or in Reverse of it.
+	Ordered, Reverse bool
 	// Conds are those of the scan's filter that the range stands for. They hold for every entry in
 	// it, and stay in the filter for rows that are read otherwise.
 	Conds []expr.Expr
@@ -126,6 +128,9 @@ func (n *Scan) isColumn(c *expr.Col, id catalog.ColumnID) bool {
 // cheapestIndex returns the index scan that costs least, nil when no index helps.
 func (b *binder) cheapestIndex(n *Scan) (best *IndexScan, cost Cost) {
 	for i := range n.Table.Indexes {
+		if !b.settings.EnableIndexScan {
+			break
+		}
 		s := n.indexScan(&n.Table.Indexes[i])
 		if s == nil {
 			continue

@@ -13,6 +13,9 @@ func chooseJoins(b *binder, n Node) Node {
 		if !ok {
 			return n
 		}
+		if apply := b.chooseIndexJoin(join); apply != nil {
+			return apply
+		}
 		return b.chooseJoin(join)
 	})
 }

@@ -471,6 +471,11 @@ func (g *region) joined(left, right *subplan, kind JoinKind, conds []expr.Expr, 
 	p := &subplan{set: left.set | right.set, node: join}
 	p.facts = joinFacts(kind, left.facts, right.facts, eqs, rest)
 	p.cost = left.cost + right.cost + joinCost(left.facts.rows, right.facts.rows, p.facts.rows, len(eqs) > 0)
+	if len(eqs) > 0 && left.facts.rows < right.facts.rows {
+		if inner, _, perRow := g.b.indexJoin(kind, left.node, right.node, conds); inner != nil {
+			p.cost = min(p.cost, left.cost+indexJoinCost(left.facts.rows, perRow)+p.facts.rows*costOutput)
+		}
+	}
 	if kind == InnerJoin {
 		return p
 	}

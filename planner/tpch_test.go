@@ -100,7 +100,9 @@ func checkPlan(t *testing.T, p *Plan) {
 		walkNodes(n, func(n Node) bool {
 			switch n := n.(type) {
 			case *Apply:
-				t.Error("plan runs a subquery per row")
+				if !n.ByIndex {
+					t.Error("plan runs a subquery per row")
+				}
 			case *Join:
 				if len(n.Keys) == 0 && n.Left.Estimate().Rows > 1000 && n.Right.Estimate().Rows > 1000 {
 					t.Errorf("nested loop over %.0f × %.0f rows", float64(n.Left.Estimate().Rows), float64(n.Right.Estimate().Rows))

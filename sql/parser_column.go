@@ -37,10 +37,8 @@ func (p *parser) columnClause(c *ColumnDef) bool {
 		c.Default = p.restrictedExpr()
 	case p.accept(kwCollate):
 		c.Collation = p.objectNamePtr()
-	case p.accept(kwColview):
-		c.ColView = Yes
-	case p.accept(kwNocolview):
-		c.ColView = No
+	case k == kwColview, k == kwNocolview:
+		p.setColView(&c.ColView, "column", c.Name)
 	case k == kwGenerated:
 		p.generated(c)
 	case k == kwPrimary, k == kwUnique, k == kwCheck, k == kwReferences:
@@ -64,6 +62,20 @@ func (p *parser) setNotNull(c *ColumnDef, v Tristate, at int) {
 		p.fail(sqlerr.New(sqlerr.SyntaxError, "conflicting NULL/NOT NULL declarations for column \"%s\"", c.Name.Name).At(at))
 	}
 	c.NotNull = v
+}
+
+// setColView reads COLVIEW or NOCOLVIEW of a column or a table.
+func (p *parser) setColView(v *Tristate, object string, name Ident) {
+	t := p.next()
+	value := No
+	if t.kind == kwColview {
+		value = Yes
+	}
+	if *v != Unset && *v != value && p.err == nil {
+		p.fail(sqlerr.New(sqlerr.SyntaxError, "conflicting COLVIEW/NOCOLVIEW declarations for %s \"%s\"", object, name.Name).At(int(t.start)).
+			WithHint("To leave a column out of a table's column view, write NOCOLVIEW behind its type."))
+	}
+	*v = value
 }
 
 // constraintTiming reads DEFERRABLE and INITIALLY … after a column constraint.

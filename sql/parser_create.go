@@ -138,7 +138,7 @@ func (p *parser) createMaterializedView(c createPrefix) Statement {
 	s.IfNotExists = p.ifNotExists()
 	s.Name = p.objectName()
 	s.Columns = p.optParenIdents()
-	t := &CreateTable{}
+	t := &CreateTable{Name: s.Name}
 	p.tableClauses(t)
 	s.Options, s.Tablespace, s.ColView = t.Options, t.Tablespace, t.ColView
 	p.expect(kwAs)
@@ -209,10 +209,8 @@ func (p *parser) tableClauses(s *CreateTable) {
 			p.expect(')')
 		case k == kwDistribute && s.DistributeBy == nil:
 			s.DistributeBy = p.distributeBy()
-		case p.accept(kwColview):
-			s.ColView = Yes
-		case p.accept(kwNocolview):
-			s.ColView = No
+		case k == kwColview, k == kwNocolview:
+			p.setColView(&s.ColView, "table", Ident{Name: s.Name.Name})
 		case k == kwUsing:
 			p.next()
 			if at := p.start(); p.colID().Name != "heap" && p.err == nil {

@@ -58,7 +58,7 @@ func (p *parser) specialSetting(s *Set) bool {
 			value := p.stringLit()
 			t := TypeName{Name: "interval"}
 			p.intervalFields(&t)
-			s.Values = []string{value}
+			s.Values = []string{"INTERVAL '" + value + "'"}
 		default:
 			p.settingValues(s)
 		}

@@ -21,6 +21,7 @@ func (c *RowConflict) sqlError() *sqlerr.Error {
 	return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
 }
 
+// Error returns the text of the SQL error.
 func (c *RowConflict) Error() string { return c.sqlError().Error() }
 
 // Unwrap returns the SQL error.

@@ -56,6 +56,7 @@ type Engine struct {
 	stores  storeTable
 	journal journal
 	locks   *lockManager
+	rows    *rowCache
 	layouts layoutCache
 	stats   sync.Map // catalog.TableID → *catalog.Stats, the latest committed
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/weftdb/weft/internal/sqlerr"
 )
@@ -63,8 +64,10 @@ type lockWait struct {
 type lockOwner struct {
 	id   uint64
 	mu   sync.Mutex
-	held []resource  // guarded by mu; each once per grant of a new resource
-	wait []*lockWait // guarded by lockManager.waitMu: workers of one transaction may wait each
+	held []resource // guarded by mu; each once per grant of a new resource
+	// timeout bounds each wait, 0 = no bound. It changes between statements only.
+	timeout time.Duration
+	wait    []*lockWait // guarded by lockManager.waitMu: workers of one transaction may wait each
 }
 
 func newLockManager() *lockManager {

@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/weftdb/weft/internal/sqlerr"
 )
@@ -41,10 +42,19 @@ func (m *lockManager) wait(ctx context.Context, s *lockShard, o *lockOwner, r re
 	}
 	m.waitMu.Unlock()
 
+	var expired <-chan time.Time
+	if o.timeout > 0 {
+		timer := time.NewTimer(o.timeout)
+		defer timer.Stop()
+		expired = timer.C
+	}
+	late := false
 	select {
 	case <-w.done:
 		return nil
 	case <-ctx.Done():
+	case <-expired:
+		late = true
 	}
 	m.waitMu.Lock()
 	defer m.waitMu.Unlock()
@@ -52,6 +62,9 @@ func (m *lockManager) wait(ctx context.Context, s *lockShard, o *lockOwner, r re
 		return nil
 	}
 	m.cancel(s, w)
+	if late {
+		return sqlerr.New(sqlerr.LockNotAvailable, "canceling statement due to lock timeout")
+	}
 	return sqlerr.New(sqlerr.QueryCanceled, "canceling statement while waiting for a lock on %s: %w",
 		fmt.Sprint(r), context.Cause(ctx))
 }

@@ -24,6 +24,9 @@ func (o *Options) setDefaults() {
 	if o.Nodes <= 0 {
 		o.Nodes = 1
 	}
+	if o.RowCacheBytes == 0 {
+		o.RowCacheBytes = 64 << 20
+	}
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = 64 << 20
 	}
@@ -45,7 +48,7 @@ func Open(o Options) (*Engine, error) {
 		base = vfs.Default
 	}
 	e := &Engine{FormatValue: formatPlain, ParseValue: parsePlain, opts: o, log: o.Logger, wal: !o.InMemory,
-		fs: &haltFS{FS: base}, locks: newLockManager(), stopped: make(chan struct{})}
+		fs: &haltFS{FS: base}, locks: newLockManager(), rows: newRowCache(max(o.RowCacheBytes, 0)), stopped: make(chan struct{})}
 	e.stores.stores = map[catalog.StoreID]*storeState{}
 	e.journal.groups = map[groupID]*groupState{}
 	e.dirs = directories{root: o.Dir, rows: base.PathJoin(o.Dir, "rows"), temp: base.PathJoin(o.Dir, "tmp")}

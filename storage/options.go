@@ -18,6 +18,9 @@ type Options struct {
 	// CacheBytes is the size of the cache of uncompressed blocks. Default 64 MB: smaller ones make
 	// scans decompress every block again, larger ones take memory from column views.
 	CacheBytes int64
+	// RowCacheBytes bounds the cache of rows looked up by key, which takes memory as it fills.
+	// Default 64 MB, negative none.
+	RowCacheBytes int64
 	// MemTableBytes is the size at which recent writes are flushed to a file. Default 32 MB:
 	// smaller ones cost more merging, larger ones make recovery after a crash longer.
 	MemTableBytes int64

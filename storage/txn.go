@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -59,6 +60,9 @@ func (e *Engine) Begin(o TxnOptions) *Txn {
 	t.owner.id = e.nextTxn.Add(1)
 	return t
 }
+
+// SetLockTimeout bounds each later wait for a lock, which then fails with 55P03; 0 = no bound.
+func (t *Txn) SetLockTimeout(d time.Duration) { t.owner.timeout = d }
 
 // Engine returns the engine the transaction runs on.
 func (t *Txn) Engine() *Engine { return t.e }
@@ -238,6 +242,8 @@ func checkStorable(t *catalog.Table) error {
 		return nil
 	case t.Temp:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "temporary tables are not stored in the database's catalog: table=%s", t.Name)
+	case t.Kind == catalog.ViewRelation:
+		return nil
 	case len(t.Stores) == 0:
 		return sqlerr.New(sqlerr.InternalError, "table has no store: table=%s", t.Name)
 	case slices.Max(t.Stores) > MaxStore:
@@ -321,6 +327,12 @@ func (t *Txn) checkActive() error {
 	}
 	return nil
 }
+
+// SetReadOnly makes writes fail with 25006 from now on, or lets them be.
+func (t *Txn) SetReadOnly(on bool) { t.opts.ReadOnly = on }
+
+// SetNoSyncWait changes whether Commit returns before the commit is durable.
+func (t *Txn) SetNoSyncWait(on bool) { t.opts.NoSyncWait = on }
 
 func (t *Txn) checkWritable() error {
 	if err := t.checkActive(); err != nil {

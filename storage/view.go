@@ -97,11 +97,6 @@ func (v *View) OverlayIDs(store catalog.StoreID, group int, dst *GroupBits) bool
 	return len(rows) > 0
 }
 
-// HasOverlay reports whether the view sees own writes in the store at all.
-func (v *View) HasOverlay(store catalog.StoreID) bool {
-	return v.overlay != nil && v.overlay.groups(store) > 0
-}
-
 // LookupKey finds the row with the given values of a unique index's columns. No row has a key with
 // a NULL in it.
 func (v *View) LookupKey(tbl *catalog.Table, index *catalog.Index, key []vector.Datum) (RowRef, bool, error) {

@@ -25,6 +25,7 @@ const (
 var kindNames = [kindCount]string{"invalid", "bool", "i8", "i16", "i32", "i64", "i128", "f32", "f64", "interval", "bytes"}
 var kindWidths = [kindCount]int{0, 1, 1, 2, 4, 8, 16, 4, 8, 16, 0}
 
+// String returns the kind's name in messages and file dumps.
 func (k Kind) String() string { return kindNames[k] }
 
 // Width returns the bytes a value takes, 0 for Bytes.

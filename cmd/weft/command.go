@@ -21,10 +21,14 @@ func (sh *shell) command(ctx context.Context, line string) bool {
 	case `\x`:
 		sh.toggle(&sh.expanded, arg, "Expanded display is %s.")
 	case `\dt`:
-		return sh.listTables(arg)
+		return sh.listRelations("table", arg)
+	case `\dv`:
+		return sh.listRelations("view", arg)
+	case `\ds`:
+		return sh.listRelations("sequence", arg)
 	case `\d`, `\d+`:
 		if arg == "" {
-			return sh.listTables("")
+			return sh.listRelations("table view sequence", "")
 		}
 		return sh.describe(arg)
 	case `\i`:
@@ -93,11 +97,12 @@ func (sh *shell) include(ctx context.Context, name string) bool {
 	return sh.script(ctx, f) == nil
 }
 
-func (sh *shell) listTables(pattern string) bool {
+// listRelations prints the relations of some kinds.
+func (sh *shell) listRelations(kinds, pattern string) bool {
 	t := &table{title: "List of relations", names: []string{"Schema", "Name", "Type", "Owner"}, right: make([]bool, 4)}
-	for _, d := range sh.session.Catalog().Tables() {
-		if pattern == "" || matches(pattern, d.Schema, d.Name) {
-			t.rows = append(t.rows, []string{d.Schema, d.Name, "table", "weft"})
+	for _, d := range sh.session.Catalog().Relations() {
+		if strings.Contains(kinds, d.Kind.String()) && (pattern == "" || matches(pattern, d.Schema, d.Name)) {
+			t.rows = append(t.rows, []string{d.Schema, d.Name, d.Kind.String(), "weft"})
 		}
 	}
 	if len(t.rows) == 0 {
@@ -143,12 +148,22 @@ func wildcard(pattern, text string) bool {
 // describe prints a table's columns, keys and column view.
 func (sh *shell) describe(pattern string) bool {
 	found := false
-	for _, d := range sh.session.Catalog().Tables() {
+	for _, d := range sh.session.Catalog().Relations() {
 		if !matches(pattern, d.Schema, d.Name) {
 			continue
 		}
 		found = true
-		t := &table{title: fmt.Sprintf("Table \"%s.%s\"", d.Schema, d.Name), names: []string{"Column", "Type", "Collation", "Nullable", "Default"}, right: make([]bool, 5), footers: []string{}}
+		if q := d.Sequence; q != nil {
+			t := &table{title: fmt.Sprintf("Sequence \"%s.%s\"", d.Schema, d.Name), footers: []string{}, right: []bool{false, true, true, true, true, false},
+				names: []string{"Type", "Start", "Minimum", "Maximum", "Increment", "Cycles?"},
+				rows:  [][]string{{q.Type.String(), fmt.Sprint(q.Start), fmt.Sprint(q.Min), fmt.Sprint(q.Max), fmt.Sprint(q.Increment), map[bool]string{false: "no", true: "yes"}[q.Cycle]}}}
+			if t.printAligned(sh.out) != nil {
+				return false
+			}
+			continue
+		}
+		kind := d.Kind.String()
+		t := &table{title: fmt.Sprintf("%s \"%s.%s\"", strings.ToUpper(kind[:1])+kind[1:], d.Schema, d.Name), names: []string{"Column", "Type", "Collation", "Nullable", "Default"}, right: make([]bool, 5), footers: []string{}}
 		var covered, distributed []string
 		for _, c := range d.Columns {
 			nullable := ""
@@ -197,6 +212,9 @@ func (sh *shell) describe(pattern string) bool {
 		}
 		if len(d.Stores) > 1 {
 			t.footers = append(t.footers, "Distribute by: HASH("+strings.Join(distributed, ", ")+")")
+		}
+		if d.View != nil {
+			t.footers = append(t.footers, "View definition:", " "+d.View.Query+";")
 		}
 		if d.HasView {
 			t.footers = append(t.footers, "Column view: "+strings.Join(covered, ", "))

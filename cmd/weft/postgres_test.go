@@ -57,7 +57,9 @@ func keepGoing(t *testing.T, script string) string {
 	return out.String()
 }
 
-var withoutPosition = regexp.MustCompile(`^ERROR:  (division by zero|.* out of range$|table ".*" does not exist|relation ".*" already exists|.* but default expression is of type)`)
+var withoutPosition = regexp.MustCompile(`^ERROR:  (division by zero|.* out of range$|table ".*" does not exist|relation ".*" already exists|.* but default expression is of type|` +
+	`invalid value for parameter|parameter ".*" requires|.* is outside the valid range for|unrecognized configuration|.* takes only one argument|` +
+	`SET TRANSACTION ISOLATION LEVEL must|transaction read-write mode must|cannot execute .* in a read-only)`)
 
 // withoutRuntimePositions drops the position of errors that PostgreSQL raises without one, because
 // they arise while rows are computed or objects looked up: weft says where they come from.

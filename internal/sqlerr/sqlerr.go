@@ -84,6 +84,8 @@ const (
 	DependentObjectsStillExist   Code = "2BP01"
 	ObjectNotInPrerequisiteState Code = "55000"
 	SequenceLimitExceeded        Code = "2200H"
+	InvalidObjectDefinition      Code = "42P17"
+	IdleInTransactionTimeout     Code = "25P03"
 	GeneratedAlways              Code = "428C9"
 	InvalidForeignKey            Code = "42830"
 	ObjectInUse                  Code = "55006"

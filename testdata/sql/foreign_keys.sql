@@ -295,3 +295,12 @@ select count(*) from mm;
 with gone as (select id from m where id > 6000) delete from m using gone where gone.id = m.id;
 select count(*), max(id) from mm;
 drop table mm, m;
+-- Views beside foreign keys.
+create table v1 (id int primary key);
+create table v2 (id int references v1);
+create view vv as select id from v2;
+drop table v2;
+drop table v1 cascade;
+insert into v2 values (3);
+select * from vv;
+drop table v2 cascade;

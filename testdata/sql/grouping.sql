@@ -113,3 +113,18 @@ select distinct (select max(x) from j where j.x = t.v) from t order by (select m
 select (with w as (select o.a as c) select c from w) from o order by 1;
 select a, (with w as (select o.a as c) select count(*) from w, w w2 where w.c = w2.c) from o order by 1;
 select a, (with w as (select o.a as c), w2 as (select c + 1 as c from w) select w.c + w2.c from w, w2) from o order by 1;
+create table ho (a int, b int);
+insert into ho values (1, 10), (2, 20), (3, null), (null, 40);
+select 0 where false having true;
+select 0 having true;
+select 0 having false;
+select 0 from ho having true;
+select 0 from ho where false having true;
+select 0 from ho where a > 100 having 1 = 1;
+select count(*) from (select 0 from ho where false having true) s;
+select a, (select 0 where ho.a > 1 having ho.b > 5) from ho order by 1;
+select a, (select 0 from ho p where p.a > ho.a having ho.b > 5) from ho order by 1;
+select a from ho where exists (select 1 from ho p where p.a > 100 having ho.b > 15) order by 1;
+select 1 from (select count(*) from ho where false) s;
+select 1 from (select 0 from ho where false having true) s;
+select a from ho where not exists (select 1 from ho p where p.a > ho.a having true) order by 1;

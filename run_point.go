@@ -1,0 +1,43 @@
+package weft
+
+import (
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/storage"
+	"github.com/weftdb/weft/vector"
+)
+
+// readPoint runs a plan that looks one row up: no operators, no goroutine. It takes over the view.
+func (r *running) readPoint(plan *planner.Plan, view *storage.View, env *expr.Env) (*Rows, error) {
+	if err := r.ctx.Err(); err != nil {
+		return nil, contextError(r.ctx, err)
+	}
+	point := plan.Point
+	rows := &Rows{ctx: r.ctx, columns: resultColumns(plan), env: env, tagPrefix: "SELECT", done: true}
+	key := make([]vector.Datum, len(point.Key))
+	for i, e := range point.Key {
+		switch e := e.(type) {
+		case *expr.Const:
+			key[i] = e.Value
+		case *expr.Param:
+			var err error
+			if key[i], err = env.Param(e.Index); err != nil {
+				return nil, err
+			}
+		}
+		if key[i].Null {
+			view.Release()
+			return rows, nil
+		}
+	}
+	b := &vector.Batch{}
+	_, found, err := view.LookupRow(point.Scan.Table, point.Scan.Table.PrimaryKey(), key, point.Cols, b)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		rows.kept = []*vector.Batch{b}
+	}
+	view.Release()
+	return rows, nil
+}
