@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -185,6 +186,53 @@ var keySchedules = []struct {
 		3: rollback
 		4: delete from p where id = 2 => 23503
 		4: rollback`}, ""},
+	{schedule{name: "two definitions at once", readCommitted: `
+		1: create table d1 (a int references p) => 0
+		2: create table d2 (a int references p) => blocks
+		1: insert into d1 values (1) => 1
+		1: commit
+		2: => 0
+		2: insert into d2 values (2) => 1
+		2: commit
+		3: delete from p where id = 1 => 23503
+		3: rollback
+		4: delete from p where id = 2 => 23503
+		4: rollback`, repeatableRead: "="}, ""},
+	{schedule{name: "definition against rows on their way", readCommitted: `
+		0: create table e (a int)
+		0: commit
+		1: insert into e values (99) => 1
+		2: alter table e add foreign key (a) references p => blocks
+		1: commit
+		2: => 23503
+		2: rollback
+		3: alter table e add foreign key (a) references p not valid => 0
+		4: insert into e values (98) => blocks
+		3: commit
+		4: => 40001
+		4: rollback
+		5: insert into e values (98) => 23503
+		5: rollback
+		6: insert into e values (3) => 1
+		6: commit`, repeatableRead: "="}, ""},
+	{schedule{name: "definition against the end of the referenced table", readCommitted: `
+		1: drop table p cascade => 0
+		2: create table d (a int references p) => blocks
+		1: commit
+		2: => 42P01
+		2: rollback
+		3: create table p (id int primary key)
+		3: commit
+		3: create table d (a int references p)`}, ""},
+	{schedule{name: "referenced table dropped while it gets references", readCommitted: `
+		1: insert into c values (1, 1) => 1
+		2: drop table p cascade => blocks
+		1: commit
+		2: => 0
+		2: commit
+		3: create table p (id int primary key)
+		3: insert into p values (1)
+		3: commit`}, ""},
 	{schedule{name: "dropped constraint", readCommitted: `
 		0: insert into c values (1, 1)
 		0: commit
@@ -311,6 +359,36 @@ func TestForeignKeyLoads(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestForeignKeyLoadLocks deletes keys while they are loaded into a referencing table.
+func TestForeignKeyLoadLocks(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rows")
+	if err := os.WriteFile(file, []byte("1\t1\n2\t2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, steps := range []string{`
+		1: copy c from 'FILE' => 2
+		2: delete from p where id = 1 => blocks
+		1: commit
+		2: => 23503
+		2: rollback`, `
+		2: delete from p where id = 1 => 1
+		1: copy c from 'FILE' => blocks
+		2: commit
+		1: => 23503
+		1: rollback`, `
+		2: delete from p where id = 1 => 1
+		1: copy c from 'FILE' => blocks
+		2: rollback
+		1: => 2
+		1: commit
+		3: delete from p where id = 2 => 23503
+		3: rollback`} {
+		db := openMemory(t)
+		exec(t, db, "create table p (id int primary key); insert into p values (1), (2), (3); create table c (id int, a int references p)")
+		runSteps(t, db, "row", "read committed", strings.ReplaceAll(steps, "FILE", file))
 	}
 }
 
