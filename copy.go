@@ -106,6 +106,7 @@ func (r *running) copy(n *sql.Copy) (*Rows, error) {
 		return nil, err
 	}
 	w := r.s.beginWork()
+	defer w.abandon()
 	count, err := r.copyFrom(n, o, w)
 	if err = w.end(r.ctx, err); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package weft
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/weftdb/weft/catalog"
 )
@@ -11,6 +12,17 @@ type drawnValues struct {
 	mu     sync.Mutex // the workers of a statement share it
 	values map[catalog.TableID]int64
 	last   catalog.TableID
+	// unsynced tells that the log holds values of sequences which are not durable yet.
+	unsynced atomic.Bool
+}
+
+// syncSequences makes the values that the session has drawn or set durable, as a commit does its
+// rows.
+func (s *Session) syncSequences() error {
+	if s.drawn.unsynced.Swap(false) && s.on(setSyncCommit) {
+		return s.db.engine.SyncLog()
+	}
+	return nil
 }
 
 // remember notes a value that nextval returned.

@@ -139,3 +139,31 @@ func TestMissingAndShortFiles(t *testing.T) {
 		})
 	}
 }
+
+// TestPanicGivesLocksBack lets a statement panic in the middle of its work: its locks and its view
+// must be gone, inside a transaction block and outside.
+func TestPanicGivesLocksBack(t *testing.T) {
+	ctx := context.Background()
+	db := openMemory(t)
+	s, other := db.Session(), db.Session()
+	defer s.Close()
+	defer other.Close()
+	mustExec(t, s, "create table t (a int); insert into t values (1)")
+	broken := func() {
+		t.Helper()
+		stmt, err := sql.ParseOne("alter table t add constraint k check (a > 0)")
+		if err != nil {
+			t.Fatal(err)
+		}
+		stmt.(*sql.AlterTable).Actions = append(stmt.(*sql.AlterTable).Actions, nil) // no parser makes this
+		if _, err := s.Run(ctx, stmt, "alter"); codeOf(err) != "XX000" {
+			t.Fatalf("%v, want XX000", err)
+		}
+	}
+	broken()
+	mustExec(t, other, "set lock_timeout = 1000; insert into t values (2); alter table t add b int")
+	mustExec(t, s, "begin")
+	broken()
+	mustExec(t, s, "rollback")
+	mustExec(t, other, "insert into t values (3, 3)")
+}

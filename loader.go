@@ -99,6 +99,7 @@ func (s *Session) BulkLoad(ctx context.Context, table string, workers int, fill 
 		s.txStart = r.now
 	}
 	w := s.beginWork()
+	defer w.abandon()
 	rows, err = r.bulkLoad(w, table, workers, fill)
 	return rows, w.end(ctx, err)
 }

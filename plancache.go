@@ -7,7 +7,6 @@ import (
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/planner"
-	"github.com/weftdb/weft/sql"
 )
 
 // planCache keeps the plans of recent statements of the whole database. A plan is found again under
@@ -41,11 +40,11 @@ func (c *planCache) put(key string, p *planner.Plan) {
 // planningSettings are the settings that shape plans.
 var planningSettings = []string{setSearchPath, setRouterMode, setImcvScan, setHybridScan, setHashJoin, setIndexScan, setNestedLoop, setDisabledRules, setEnableHTAP, setTimeZone}
 
-// plan returns the plan of a statement and tells the client what planning noticed.
-func (s *Session) plan(stmt sql.Statement, text string, c *catalog.Snapshot) (*planner.Plan, error) {
-	p, err := s.cachedPlan(stmt, text, c)
+// plan returns the plan of the statement and tells the client what planning noticed.
+func (r *running) plan(c *catalog.Snapshot) (*planner.Plan, error) {
+	p, err := r.cachedPlan(c)
 	if err == nil {
-		s.notices(p.Notices)
+		r.s.notices(p.Notices)
 	}
 	return p, err
 }
@@ -53,10 +52,12 @@ func (s *Session) plan(stmt sql.Statement, text string, c *catalog.Snapshot) (*p
 // cachedPlan returns a plan, made anew or before. Only statements with parameters come from the
 // cache: they are the ones that are prepared to be run again, and constants let a plan be better
 // than general.
-func (s *Session) cachedPlan(stmt sql.Statement, text string, c *catalog.Snapshot) (*planner.Plan, error) {
+func (r *running) cachedPlan(c *catalog.Snapshot) (*planner.Plan, error) {
+	s := r.s
 	in := s.input(c)
-	if !strings.Contains(text, "$") || c != s.db.engine.Catalog() {
-		return planner.Build(stmt, in)
+	in.ParamTypes = r.types
+	if !strings.Contains(r.text, "$") || c != s.db.engine.Catalog() {
+		return planner.Build(r.stmt, in)
 	}
 	var key strings.Builder
 	fmt.Fprintf(&key, "%d/%d\x00", in.Catalog.Version, s.db.views.Version())
@@ -64,11 +65,15 @@ func (s *Session) cachedPlan(stmt sql.Statement, text string, c *catalog.Snapsho
 		key.WriteString(s.setting(name))
 		key.WriteByte(0)
 	}
-	key.WriteString(text)
+	for _, t := range r.types {
+		key.WriteString(t.String())
+		key.WriteByte(0)
+	}
+	key.WriteString(r.text)
 	if p := s.db.plans.get(key.String()); p != nil {
 		return p, nil
 	}
-	p, err := planner.Build(stmt, in)
+	p, err := planner.Build(r.stmt, in)
 	if err == nil {
 		s.db.plans.put(key.String(), p)
 	}

@@ -23,7 +23,9 @@ type running struct {
 	stmt sql.Statement
 	text string
 	args []argument
-	now  int64 // microseconds
+	// types are what PREPARE declares the parameters to be, Unknown where the context decides.
+	types []catalog.Type
+	now   int64 // microseconds
 }
 
 // run dispatches on the kind of statement.
@@ -114,7 +116,22 @@ func (w *work) end(ctx context.Context, err error) error {
 		return nil
 	}
 	defer w.txn.Rollback()
-	return w.txn.Commit(ctx)
+	if err := w.txn.Commit(ctx); err != nil {
+		return err
+	}
+	return w.s.syncSequences()
+}
+
+// abandon undoes what has not come to its end: a panic passed by.
+func (w *work) abandon() {
+	if w.done {
+		return
+	}
+	w.done = true
+	w.txn.RollbackStatement()
+	if w.own {
+		w.txn.Rollback()
+	}
 }
 
 // input is what the planner gets to see: for statements that read, the catalog that belongs to
@@ -219,6 +236,7 @@ func (r *running) query() (*Rows, error) {
 		return nil, err
 	}
 	w := r.s.beginWork()
+	defer w.abandon()
 	rows, err := r.writeIn(w)
 	if err := w.end(r.ctx, err); err != nil {
 		return nil, err
@@ -229,7 +247,7 @@ func (r *running) query() (*Rows, error) {
 func (r *running) writeIn(w *work) (*Rows, error) {
 	view := w.txn.View()
 	defer view.Release()
-	plan, err := r.s.plan(r.stmt, r.text, view.Catalog())
+	plan, err := r.plan(view.Catalog())
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +268,7 @@ func (r *running) read() (rows *Rows, err error) {
 // readThrough runs a SELECT through a view, which the rows release when they are closed.
 func (r *running) readThrough(view *storage.View) (*Rows, error) {
 	s := r.s
-	plan, err := s.plan(r.stmt, r.text, view.Catalog())
+	plan, err := r.plan(view.Catalog())
 	if err != nil {
 		return nil, err
 	}
@@ -275,6 +293,11 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 		cancel()
 		view.Release()
 		s.db.users.removeRows(rows)
+		if s.txn == nil {
+			if err := s.syncSequences(); err != nil && rows.err == nil {
+				rows.err = err
+			}
+		}
 	}
 	s.db.users.addRows(rows)
 	return rows, nil

@@ -20,6 +20,7 @@ func (r *running) define() (*Rows, error) {
 		return nil, err
 	}
 	w := r.s.beginWork()
+	defer w.abandon()
 	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine, Env: env}}
 	rows, err := d.run()
 	if err = w.end(r.ctx, err); err != nil {

@@ -74,6 +74,7 @@ func (r *running) explain(n *sql.Explain) (*Rows, error) {
 		return nil, err
 	}
 	w := r.s.beginWork()
+	defer w.abandon()
 	lines, err := r.explainIn(n, o, w)
 	if err := w.end(r.ctx, err); err != nil {
 		return nil, err

@@ -15,8 +15,6 @@ func (d *definition) createSequence(n *sql.CreateSequence) (*Rows, error) {
 	return done("CREATE SEQUENCE"), d.put(r)
 }
 
-// alterSequence changes a sequence's definition. RESTART sets its value at once: values do not follow
-// transactions.
 func (d *definition) alterSequence(n *sql.AlterSequence) (*Rows, error) {
 	r := d.ddl.FindSequence(n.Name)
 	if r == nil && n.IfExists {
@@ -29,14 +27,11 @@ func (d *definition) alterSequence(n *sql.AlterSequence) (*Rows, error) {
 	if err := d.lock(r); err != nil {
 		return nil, err
 	}
-	altered, restart, err := d.ddl.AlterSequence(r, n)
+	altered, err := d.ddl.AlterSequence(r, n)
 	if err != nil {
 		return nil, err
 	}
-	if err := d.put(altered); err != nil || restart == nil {
-		return done("ALTER SEQUENCE"), err
-	}
-	return done("ALTER SEQUENCE"), d.w.txn.Engine().SetValue(altered, *restart, false)
+	return done("ALTER SEQUENCE"), d.put(altered)
 }
 
 // dropSequence refuses to drop a sequence that a column's default draws from, but with CASCADE,
@@ -136,11 +131,15 @@ func (s sequences) NextValue(name string) (int64, error) {
 	if s.r.s.readOnly() {
 		return 0, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute nextval() in a read-only transaction")
 	}
-	v, err := s.r.s.db.engine.NextValue(q)
-	if err == nil {
-		s.r.s.drawn.remember(q.ID, v)
+	v, logged, err := s.r.s.db.engine.NextValue(q)
+	if err != nil {
+		return 0, err
 	}
-	return v, err
+	if logged {
+		s.r.s.drawn.unsynced.Store(true)
+	}
+	s.r.s.drawn.remember(q.ID, v)
+	return v, nil
 }
 
 // CurrentValue returns what the session drew last.
@@ -175,6 +174,7 @@ func (s sequences) SetValue(name string, value int64, called bool) error {
 	if err := s.r.s.db.engine.SetValue(q, value, called); err != nil {
 		return err
 	}
+	s.r.s.drawn.unsynced.Store(true)
 	if called {
 		s.r.s.drawn.set(q.ID, value)
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
 	"github.com/weftdb/weft/vector"
 )
@@ -126,13 +127,43 @@ func (r *running) prepare(n *sql.Prepare) (*Rows, error) {
 	if r.s.prepared[n.Name.Name] != nil {
 		return nil, sqlerr.New(sqlerr.DuplicatePreparedStatement, "prepared statement %q already exists", n.Name.Name).At(n.Name.Start)
 	}
-	for _, t := range n.Types {
-		if _, err := bindType(t); err != nil {
+	types, err := declaredTypes(n)
+	if err != nil {
+		return nil, err
+	}
+	switch n.Stmt.(type) {
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete: // wrong names and types are told now
+		view := r.s.view()
+		defer view.Release()
+		in := r.s.input(view.Catalog())
+		in.ParamTypes = types
+		plan, err := planner.Build(n.Stmt, in)
+		if err != nil {
 			return nil, err
 		}
+		types = plan.Params
 	}
-	r.s.prepared[n.Name.Name] = n
+	r.s.prepared[n.Name.Name] = &preparedStatement{n, types}
 	return done("PREPARE"), nil
+}
+
+// preparedStatement is a statement of PREPARE with the types of its parameters.
+type preparedStatement struct {
+	*sql.Prepare
+	params []catalog.Type
+}
+
+// declaredTypes are the types that PREPARE gives its parameters.
+func declaredTypes(n *sql.Prepare) ([]catalog.Type, error) {
+	var types []catalog.Type
+	for _, t := range n.Types {
+		typ, err := bindType(t)
+		if err != nil {
+			return nil, err
+		}
+		types = append(types, typ)
+	}
+	return types, nil
 }
 
 // execute runs a prepared statement with constant arguments.
@@ -143,19 +174,18 @@ func (r *running) execute(n *sql.Execute) (*Rows, error) {
 	}
 	inner := *r
 	inner.stmt, inner.text, inner.args = p.Stmt, sql.Format(p.Stmt), nil
+	if len(n.Args) != len(p.params) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "wrong number of parameters for prepared statement %q", n.Name.Name).
+			WithDetail("Expected %d parameters but got %d.", len(p.params), len(n.Args))
+	}
+	inner.types = p.params
 	for i, a := range n.Args {
 		value, err := constant(a)
 		if err != nil {
 			return nil, err
 		}
-		if i < len(p.Types) {
-			t, err := bindType(p.Types[i])
-			if err != nil {
-				return nil, err
-			}
-			if value, err = expr.Coerce(value, t, expr.AssignmentCast, a.SourceSpan().Start); err != nil {
-				return nil, err
-			}
+		if value, err = expr.Coerce(value, p.params[i], expr.AssignmentCast, a.SourceSpan().Start); err != nil {
+			return nil, err
 		}
 		folded, err := expr.FoldConstants(value, nil)
 		if err != nil {
@@ -165,7 +195,7 @@ func (r *running) execute(n *sql.Execute) (*Rows, error) {
 		if !ok {
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXECUTE takes constant arguments only").At(a.SourceSpan().Start)
 		}
-		inner.args = append(inner.args, argument{value: k.Value, typ: k.Typ})
+		inner.args = append(inner.args, argument{value: k.Value, typ: p.params[i], number: i + 1})
 	}
 	return inner.run()
 }

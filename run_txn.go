@@ -76,6 +76,9 @@ func (s *Session) commit(ctx context.Context) error {
 		return contextError(ctx, err)
 	}
 	s.values.now = s.values.kept
+	if err := s.syncSequences(); err != nil {
+		return err
+	}
 	if viewDDL {
 		return s.db.populateChanged(ctx, s.on(setAsyncPopulate))
 	}

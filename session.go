@@ -25,7 +25,7 @@ type Session struct {
 	txOptions TxOptions    // of the transaction
 	txStart   int64        // now() of the transaction, microseconds
 	viewDDL   bool         // column views changed in the transaction
-	prepared  map[string]*sql.Prepare
+	prepared  map[string]*preparedStatement
 	saves     []namedSavepoint
 	drawn     drawnValues
 
@@ -50,7 +50,7 @@ type namedSavepoint struct {
 
 // Session opens a session.
 func (db *DB) Session() *Session {
-	s := &Session{db: db.database, prepared: map[string]*sql.Prepare{}}
+	s := &Session{db: db.database, prepared: map[string]*preparedStatement{}}
 	s.closed = !db.users.addSession(s)
 	return s
 }

@@ -82,6 +82,7 @@ type Sequence struct {
 	Start, Increment int64
 	Min, Max         int64
 	Cycle            bool
+	Begin            *int64   `json:",omitempty"` // where RESTART WITH lets it begin, nil = Start
 	OwnerTable       TableID  `json:",omitempty"` // 0 = nobody's
 	OwnerColumn      ColumnID `json:",omitempty"`
 }

@@ -49,11 +49,14 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 		return nil, err
 	}
 	a := &alter{d: d, t: old.Clone(), old: old, hasRows: hasRows, out: &Alteration{}}
-	for _, action := range n.Actions {
+	actions := slices.Clone(n.Actions)
+	slices.SortStableFunc(actions, func(x, y sql.AlterAction) int { return alterPass(x) - alterPass(y) })
+	for _, action := range actions {
 		if err := a.apply(action); err != nil {
 			return nil, err
 		}
 	}
+	a.forgetGone()
 	a.t.HasView = len(a.t.CoveredColumns()) > 0
 	if a.newSchema {
 		a.t.SchemaVersion++
@@ -68,6 +71,37 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 	}
 	a.out.Table = a.t
 	return a.out, nil
+}
+
+// alterPass is when an action takes place among those of one statement, as in PostgreSQL: what is
+// dropped goes first, and constraints come when all columns are there.
+func alterPass(action sql.AlterAction) int {
+	switch n := action.(type) {
+	case *sql.DropColumn, *sql.DropConstraint:
+		return 0
+	case *sql.AlterColumnNotNull:
+		if !n.NotNull {
+			return 0
+		}
+		return 2
+	case *sql.AddColumn, *sql.ColView:
+		return 1
+	case *sql.AddConstraint:
+		return 3
+	}
+	return 2
+}
+
+// forgetGone forgets checks of rows for what the statement itself has taken away again.
+func (a *alter) forgetGone() {
+	a.out.NotNull = slices.DeleteFunc(a.out.NotNull, func(id catalog.ColumnID) bool {
+		pos := a.t.ColumnByID(id)
+		return pos < 0 || !a.t.Columns[pos].NotNull
+	})
+	a.out.Checks = slices.DeleteFunc(a.out.Checks, func(c catalog.Check) bool { return !slices.Contains(a.t.Checks, c) })
+	a.out.Indexes = slices.DeleteFunc(a.out.Indexes, func(id catalog.IndexID) bool {
+		return !slices.ContainsFunc(a.t.Indexes, func(x catalog.Index) bool { return x.ID == id })
+	})
 }
 
 type alter struct {

@@ -65,6 +65,9 @@ func (a *alter) renameConstraint(n *sql.RenameConstraint) error {
 			if a.d.relationExists(a.t.Schema, n.NewName.Name) {
 				return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", n.NewName.Name)
 			}
+			if hasConstraint(a.t, n.NewName.Name) {
+				return duplicateConstraint(a.t, n.NewName)
+			}
 			x.Name = n.NewName.Name
 			return nil
 		}
@@ -78,7 +81,7 @@ func (a *alter) renameConstraint(n *sql.RenameConstraint) error {
 	}
 	for i := range a.t.Checks {
 		if x := &a.t.Checks[i]; x.Name == n.Name.Name {
-			if a.t.HasCheck(n.NewName.Name) {
+			if hasConstraint(a.t, n.NewName.Name) {
 				return duplicateConstraint(a.t, n.NewName)
 			}
 			x.Name = n.NewName.Name

@@ -265,6 +265,9 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 	taken := func(name string) bool {
 		return d.relationExists(t.Schema, name) || slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.Name == name })
 	}
+	if index.Name != "" && hasConstraint(t, index.Name) && !taken(index.Name) {
+		return duplicateConstraint(t, n.Name)
+	}
 	if index.Name != "" && taken(index.Name) {
 		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", index.Name)
 	}
@@ -284,7 +287,7 @@ func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
 	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr)}
 	if check.Name == "" {
 		check.Name = checkName(t, n.Expr)
-	} else if t.HasCheck(check.Name) {
+	} else if hasConstraint(t, check.Name) {
 		return duplicateConstraint(t, n.Name)
 	}
 	if _, err := b.check(n.Expr, t, b.rowColumns(t)); err != nil {
@@ -310,7 +313,7 @@ func checkName(t *catalog.Table, e sql.Expr) string {
 			base = t.Name + "_" + name + "_check"
 		}
 	}
-	return freeName(base, t.HasCheck)
+	return freeName(base, func(name string) bool { return hasConstraint(t, name) })
 }
 
 // distribute sets the columns whose hash says on which data node a row lives: those of DISTRIBUTE

@@ -49,29 +49,32 @@ func FindSequence(s *catalog.Snapshot, path []string, schema, name string) *cata
 	return nil
 }
 
-// AlterSequence describes a sequence after ALTER SEQUENCE. restart is the value it is to go on with;
-// nil leaves it where it is.
-func (d *DDL) AlterSequence(r *catalog.Table, n *sql.AlterSequence) (out *catalog.Table, restart *int64, err error) {
-	out = r.Clone()
+// AlterSequence describes a sequence after ALTER SEQUENCE. RESTART lets it begin anew: in a fresh
+// store, so that it comes and goes with the transaction.
+func (d *DDL) AlterSequence(r *catalog.Table, n *sql.AlterSequence) (*catalog.Table, error) {
+	out := r.Clone()
+	var err error
 	if out.Sequence, err = d.sequenceOptions(r.Sequence, n.Options, false); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for i := range n.Options {
-		if o := &n.Options[i]; o.Name == "restart" {
-			value := out.Sequence.Start
-			if o.HasValue {
-				value = o.Value
-			}
-			restart = &value
+		o := &n.Options[i]
+		if o.Name != "restart" {
+			continue
 		}
-	}
-	if q := out.Sequence; restart != nil && (*restart < q.Min || *restart > q.Max) {
-		if *restart < q.Min {
-			return nil, nil, sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be less than MINVALUE (%d)", *restart, q.Min)
+		out = d.Restarted(out)
+		if !o.HasValue {
+			continue
 		}
-		return nil, nil, sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be greater than MAXVALUE (%d)", *restart, q.Max)
+		switch q := out.Sequence; {
+		case o.Value < q.Min:
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be less than MINVALUE (%d)", o.Value, q.Min)
+		case o.Value > q.Max:
+			return nil, sqlerr.New(sqlerr.InvalidParameterValue, "RESTART value (%d) cannot be greater than MAXVALUE (%d)", o.Value, q.Max)
+		}
+		out.Sequence.Begin = &o.Value
 	}
-	return out, restart, nil
+	return out, nil
 }
 
 // sequenceOptions applies options to a sequence. A new one gets PostgreSQL's defaults.
@@ -243,8 +246,9 @@ func (d *DDL) OwnedSequences(table catalog.TableID, column catalog.ColumnID) []*
 
 // Restarted describes a sequence that begins anew: its value lives in a fresh store.
 func (d *DDL) Restarted(r *catalog.Table) *catalog.Table {
-	c := r.Clone()
-	c.Stores = []catalog.StoreID{d.IDs.NewStoreID()}
+	c, q := r.Clone(), *r.Sequence
+	q.Begin = nil
+	c.Sequence, c.Stores = &q, []catalog.StoreID{d.IDs.NewStoreID()}
 	return c
 }
 

@@ -22,19 +22,19 @@ type sequenceState struct {
 	left   int // values behind last that are reserved on disk
 }
 
-// NextValue advances a sequence and returns its new value. Values are never handed out twice, not
-// even after a rollback or a crash. It is written to the log before any commit that uses it, so it
-// need not be synced by itself.
-func (e *Engine) NextValue(r *catalog.Table) (int64, error) {
+// NextValue advances a sequence and returns its new value, which is not handed out again, not even
+// after a rollback. logged tells that values were reserved in the log: until that is synced, by
+// SyncLog or by any later commit, a crash may bring them back.
+func (e *Engine) NextValue(r *catalog.Table) (value int64, logged bool, err error) {
 	s := &e.stores.get(r.Stores[0]).sequence
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.begin(r)
 	next, err := s.following(r)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	if s.left == 0 {
+	if logged = s.left == 0; logged {
 		// What is stored is where to go on after a crash: behind the reserved values.
 		reserved := sequenceState{last: next, called: true}
 		left := 0
@@ -46,14 +46,14 @@ func (e *Engine) NextValue(r *catalog.Table) (int64, error) {
 			reserved.last, left = v, left+1
 		}
 		if err := reserved.save(e, r.Stores[0]); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		s.left = left
 	} else {
 		s.left--
 	}
 	s.last, s.called = next, true
-	return next, nil
+	return next, logged, nil
 }
 
 // following returns the value after the last one.
@@ -78,7 +78,18 @@ func (s *sequenceState) following(r *catalog.Table) (int64, error) {
 	return next, nil
 }
 
-// SetValue sets a sequence's value; called says whether it counts as handed out.
+// SyncLog waits until everything written to the log so far is durable.
+func (e *Engine) SyncLog() error {
+	b := e.newBatch()
+	defer e.freeBatch(b)
+	if err := b.LogData(nil, nil); err != nil {
+		return ioError("sync log", err)
+	}
+	return e.writeSynced(b)
+}
+
+// SetValue sets a sequence's value; called says whether it counts as handed out. It is durable with
+// SyncLog or any later commit.
 func (e *Engine) SetValue(r *catalog.Table, value int64, called bool) error {
 	if q := r.Sequence; value < q.Min || value > q.Max {
 		return sqlerr.New(sqlerr.NumericValueOutOfRange, "setval: value %d is out of bounds for sequence %q (%d..%d)", value, r.Name, q.Min, q.Max)
@@ -105,8 +116,12 @@ func (e *Engine) SequenceValue(r *catalog.Table) (last int64, called bool) {
 
 // begin sets the start value of a sequence that was never used.
 func (s *sequenceState) begin(r *catalog.Table) {
-	if !s.known {
-		s.last, s.called, s.known = r.Sequence.Start, false, true
+	if s.known {
+		return
+	}
+	s.last, s.called, s.known = r.Sequence.Start, false, true
+	if r.Sequence.Begin != nil {
+		s.last = *r.Sequence.Begin
 	}
 }
 
