@@ -73,17 +73,19 @@ var keySchedules = []struct {
 		1: delete from p where id = 1 => 40001
 		1: rollback`}, "on delete cascade"},
 	{schedule{name: "cascade waits for a row's writer", readCommitted: `
+		0: alter table c add column n int
 		0: insert into c values (1, 1), (2, 1)
 		0: commit
-		1: update c set id = 11 where id = 1
+		1: update c set n = 11 where id = 1
 		2: delete from p where id = 1 => blocks
 		1: commit
 		2: => 1
 		2: commit
 		3: select count(*) from c => 0`, repeatableRead: `
+		0: alter table c add column n int
 		0: insert into c values (1, 1), (2, 1)
 		0: commit
-		1: update c set id = 11 where id = 1
+		1: update c set n = 11 where id = 1
 		2: delete from p where id = 1 => blocks
 		1: commit
 		2: => 40001

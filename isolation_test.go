@@ -564,3 +564,32 @@ func TestConcurrentIncrements(t *testing.T) {
 		t.Errorf("%d rows lost an addition", n)
 	}
 }
+
+// TestMovedRow lets a writer wait for a row that moves to another data node: it must not take the row
+// for deleted.
+func TestMovedRow(t *testing.T) {
+	db, err := weft.Open(context.Background(), "", weft.Options{DataNodes: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, statement := range []string{"update t set b = 'hit' where a >= 10", "delete from t where a >= 10", "select id from t where a >= 10 order by id for update"} {
+		s, other := db.Session(), &scheduled{Session: db.Session(), outcome: make(chan string, 1)}
+		mustExec(t, s, `drop table if exists t; create table t (id int, a int, b text) distribute by hash(id);
+			insert into t select g, g * 10, 'x' from generate_series(1, 5) g; begin; update t set id = id + 100`)
+		mustExec(t, other.Session, "begin")
+		if got := other.start(db, statement); got != "blocks" {
+			t.Fatalf("%s: %s", statement, got)
+		}
+		mustExec(t, s, "commit")
+		if got := other.end(); got != "40001" {
+			t.Errorf("%s: %s, want 40001", statement, got)
+		}
+		mustExec(t, other.Session, "rollback")
+		if n := count(t, db, "select count(*) from t where b = 'x' and id > 100"); n != 5 {
+			t.Errorf("%s: %d rows left as they were, want 5", statement, n)
+		}
+		s.Close()
+		other.Close()
+	}
+}

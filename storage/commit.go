@@ -296,6 +296,7 @@ func (e *Engine) publish(p *pendingCommit) (number uint64, err error) {
 		}
 		e.journal.record(g.state, g.positions, next.commit)
 	}
+	e.moves.add(p.t.moved, next.commit)
 	e.sequence.Add(1)
 	err = e.applyBatch(p.batch)
 	if err == nil {

@@ -57,6 +57,7 @@ type Engine struct {
 	journal journal
 	locks   *lockManager
 	rows    *rowCache
+	moves   moveTable
 	layouts layoutCache
 	stats   sync.Map // catalog.TableID → *catalog.Stats, the latest committed
 

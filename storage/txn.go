@@ -38,6 +38,7 @@ type Txn struct {
 	pinned *catalog.Snapshot
 	stats  []tableStats
 	loads  []*freshSpaces
+	moved  []RowRef // rows that have got another reference
 	ended  bool
 }
 

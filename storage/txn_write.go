@@ -261,6 +261,7 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 			}
 		}
 		if after[i] != ref {
+			t.moved = append(t.moved, ref)
 			o.put(ref, t.cmd, nil, false)
 		}
 		o.put(after[i], t.cmd, rows.row(i), after[i] != ref)
