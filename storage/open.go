@@ -127,6 +127,7 @@ func (e *Engine) storeOptions() *pebble.Options {
 		FlushSplitBytes:             4 << 20,
 		MaxManifestFileSize:         64 << 20,
 		FlushDelayDeleteRange:       10 * time.Second,
+		DisableAutomaticCompactions: e.opts.NoMaintenance,
 		Logger:                      storeLogger{e.log, func(err error) { _ = e.fail("store", err) }},
 	}
 	o.CompactionConcurrencyRange = func() (int, int) { return 1, max(2, runtime.GOMAXPROCS(0)/2) }
