@@ -34,6 +34,7 @@ type database struct {
 	budget  *exec.Budget
 	plans   *planCache
 	users   *users
+	control *control // nil = nobody can ask
 
 	mu      sync.Mutex // guards global
 	global  map[string]string
@@ -93,6 +94,9 @@ func openDatabase(dir string, o Options) (*database, error) {
 	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.CacheBytes))
 	d.views = imcv.NewManager(engine, d.viewOptions())
 	d.views.Start()
+	if dir != InMemory {
+		d.control = startControl(d)
+	}
 	return d, nil
 }
 
@@ -111,6 +115,7 @@ func (d *database) release() error {
 		return nil
 	}
 	d.users.end()
+	d.control.close()
 	if open.byDir[d.dir] == d {
 		delete(open.byDir, d.dir)
 	}
