@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +27,10 @@ func (c *checkCommand) Run(ctx context.Context, std *streams) error {
 		return err
 	}
 	db, err := weft.Open(ctx, c.Dir, weft.Options{NoMaintenance: true})
+	var held *weft.Error
+	if errors.As(err, &held) && held.Code == "55006" {
+		return held.WithHint("Close it there, or check a copy: weft backup %s COPY, then weft check COPY.", c.Dir)
+	}
 	if err != nil {
 		return err
 	}
