@@ -166,7 +166,8 @@ func groupOfKey(key []byte) int { return int(key[5])<<16 | int(key[6])<<8 | int(
 
 // group checks the pages of a group, on whose first key the iterator stands.
 func (s *storeCheck) group(group int) {
-	page := ^uint64(0) // the page being collected
+	const none = ^uint64(0)
+	page := none // the page being collected
 	for ; s.it.Valid() && len(s.it.Key()) >= 8 && groupOfKey(s.it.Key()) == group; s.it.Next() {
 		key := s.it.Key()
 		if len(key) != rowKeyLen || key[8] > 3 || key[10] > pageSlot {
@@ -175,7 +176,9 @@ func (s *storeCheck) group(group int) {
 		}
 		p, slot := splitRowKey(key)
 		if p != page {
-			s.page()
+			if page != none {
+				s.page()
+			}
 			page = p
 			s.begin(p)
 		}
@@ -185,7 +188,9 @@ func (s *storeCheck) group(group int) {
 		}
 		s.collect(slot, value)
 	}
-	s.page()
+	if page != none {
+		s.page()
+	}
 }
 
 // begin starts collecting a page.

@@ -274,6 +274,25 @@ func TestCheckDescriptions(t *testing.T) {
 	}
 }
 
+// TestCheckManyGroups checks a table of several groups and nodes.
+func TestCheckManyGroups(t *testing.T) {
+	e := openTest(t, Options{InMemory: true, Nodes: 2})
+	defer func() { must(t, e.Close()) }()
+	tbl := createTable(t, e, kvTable(e, "t"))
+	const rows = 5 * GroupRows
+	x := e.Begin(TxnOptions{})
+	l, err := x.NewLoader(bg, tbl)
+	must(t, err)
+	must(t, loadRows(newRand(t), l, sequence(rows), shortText))
+	_, err = l.Finish()
+	must(t, err)
+	must(t, x.Commit(bg))
+	insertKV(t, e, e.Catalog().Table(tbl.ID), 10*rows, "single")
+	if s := mustCheck(t, e); s.Rows != rows+1 || s.Entries != rows+1 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestCheckIsBounded loses an index: the findings are counted, but only some of them reported.
 func TestCheckIsBounded(t *testing.T) {
 	e, tbl := checkedEngine(t)
