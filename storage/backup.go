@@ -24,7 +24,8 @@ import (
 // A checkpoint is made in the database's own directory for temporary files, where hard links are
 // likely to work: commits wait only while files are linked and the log, freshly flushed and so
 // small, is copied. Then the checkpoint is moved to the target, or copied if that is on another file
-// system. FORMAT comes last: without it the target is no database, whenever a backup is interrupted.
+// system. FORMAT comes last: without it the target is no database, whenever a backup is interrupted,
+// and with the file COPYING instead of it nobody makes a new database there.
 //
 // A database in memory is written into a directory too: that is how it is kept.
 func (e *Engine) Backup(ctx context.Context, target string) error {
@@ -73,7 +74,7 @@ func (b *backup) claim() error {
 	if b.lock, err = lockDir(b.to, b.target, b.e.opts.FS == nil); err != nil {
 		return err
 	}
-	// Another backup may have been faster.
+	// Another backup may have been faster; what is there is its own.
 	names, err = b.to.List(b.target)
 	if err == nil && len(slices.DeleteFunc(names, isLockFile)) > 0 {
 		err = b.taken()
@@ -81,6 +82,15 @@ func (b *backup) claim() error {
 	if err != nil {
 		_ = b.lock.release()
 		return ioError("look at backup target", err)
+	}
+	notice := []byte("A backup is being written here, or was not finished.\n")
+	err = writeFileSynced(b.to, b.to.PathJoin(b.target, copyingFile), notice)
+	if err == nil {
+		err = syncDir(b.to, b.target)
+	}
+	if err != nil {
+		b.leave(err)
+		return ioError("write into backup target", err)
 	}
 	return nil
 }
@@ -157,6 +167,8 @@ func (b *backup) copy() error {
 	if err := writeFormat(b.to, b.target, format); err != nil {
 		return err
 	}
+	_ = b.to.Remove(b.to.PathJoin(b.target, copyingFile)) // with a FORMAT it means nothing
+	_ = syncDir(b.to, b.target)
 	_ = syncDir(b.to, b.to.PathDir(b.target)) // may be somebody else's, as in open
 	return nil
 }

@@ -19,13 +19,18 @@ import (
 	"github.com/weftdb/weft/internal/sqlerr"
 )
 
-// apartFS is a file system on which nothing can be moved or linked into a backup's target, as if
+// apartFS is a file system without links on which nothing can be moved into a backup's target, as if
 // that were on another disk, which can be told to be full or slow.
 type apartFS struct {
 	vfs.FS
 	target string
 	full   atomic.Int64 // bytes left; <0 = no limit
 	slow   func()       // called before each write to the target
+}
+
+// Link fails as on file systems without links.
+func (f *apartFS) Link(from, to string) error {
+	return &os.LinkError{Op: "link", Old: from, New: to, Err: syscall.EPERM}
 }
 
 func (f *apartFS) inside(name string) bool { return strings.HasPrefix(name, f.target) }
@@ -77,11 +82,12 @@ func TestBackupUnderWriters(t *testing.T) {
 		t.Run(fmt.Sprint("apart=", apart), func(t *testing.T) {
 			r := newRand(t)
 			mem := vfs.NewCrashableMem()
-			fs := &apartFS{FS: mem, target: "nowhere"}
+			var fs vfs.FS = mem
 			if apart {
-				fs.target = "copy"
+				other := &apartFS{FS: mem, target: "copy"}
+				other.full.Store(-1)
+				fs = other
 			}
-			fs.full.Store(-1)
 			e := openTest(t, Options{Dir: "db", FS: fs, MemTableBytes: 256 << 10})
 			tbl := createTable(t, e, kvTable(e, "t"))
 			loaded := createTable(t, e, kvTable(e, "loaded"))
@@ -229,6 +235,35 @@ func TestBackupFails(t *testing.T) {
 	wantCode(t, e.Backup(bg, "copy2"), sqlerr.IOError)
 }
 
+// TestUnfinishedBackup stops in the middle of a backup: what is there is no database, and no new one
+// is made of it.
+func TestUnfinishedBackup(t *testing.T) {
+	mem := vfs.NewCrashableMem()
+	fs := &apartFS{FS: mem, target: "copy"}
+	fs.full.Store(-1)
+	e := openTest(t, Options{Dir: "db", FS: fs})
+	defer func() { must(t, e.Close()) }()
+	tbl := createTable(t, e, kvTable(e, "t"))
+	insertKV(t, e, tbl, 1, "a")
+	var crashes []*vfs.MemFS
+	fs.slow = func() {
+		crashes = append(crashes, mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: newRand(t)}))
+	}
+	must(t, e.Backup(bg, "copy"))
+	refused := 0
+	for _, crashed := range crashes {
+		if _, err := crashed.Stat("copy/COPYING"); err != nil {
+			continue // nothing of the target has become durable yet
+		}
+		_, err := Open(Options{Dir: "copy", FS: crashed})
+		wantCode(t, err, sqlerr.ObjectNotInPrerequisiteState)
+		refused++
+	}
+	if refused == 0 {
+		t.Error("no crash left anything")
+	}
+}
+
 // TestBackupOfMemory writes a database in memory into a directory.
 func TestBackupOfMemory(t *testing.T) {
 	e := memEngine(t)
@@ -246,4 +281,23 @@ func TestBackupOfMemory(t *testing.T) {
 	mustCheck(t, copied)
 	insertKV(t, copied, copied.Catalog().Table(tbl.ID), 100, "durable now")
 	must(t, copied.Close())
+}
+
+// TestNoMaintenanceGoesOn opens a store with more unmerged files than writes are let past, and backs
+// it up.
+func TestNoMaintenanceGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	e := openTest(t, Options{Dir: dir})
+	tbl := createTable(t, e, kvTable(e, "t"))
+	must(t, e.Close())
+	for i := range 30 {
+		e = openTest(t, Options{Dir: dir, NoMaintenance: true})
+		insertKV(t, e, e.Catalog().Table(tbl.ID), i, "x")
+		must(t, e.Close())
+	}
+	e = openTest(t, Options{Dir: dir, NoMaintenance: true})
+	ctx, cancel := context.WithTimeout(bg, 20*time.Second)
+	defer cancel()
+	must(t, e.Backup(ctx, filepath.Join(t.TempDir(), "copy")))
+	must(t, e.Close())
 }
