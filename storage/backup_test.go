@@ -246,8 +246,11 @@ func TestUnfinishedBackup(t *testing.T) {
 	tbl := createTable(t, e, kvTable(e, "t"))
 	insertKV(t, e, tbl, 1, "a")
 	var crashes []*vfs.MemFS
+	r := newRand(t)
 	fs.slow = func() {
-		crashes = append(crashes, mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: newRand(t)}))
+		for _, kept := range []int{0, 50, 100} {
+			crashes = append(crashes, mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: kept, RNG: r}))
+		}
 	}
 	must(t, e.Backup(bg, "copy"))
 	refused := 0
