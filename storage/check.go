@@ -2,7 +2,12 @@ package storage
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -109,8 +114,8 @@ func (c *check) run() error {
 	if err := c.checkSpaces(); err != nil {
 		return err
 	}
-	for name, n := range c.reported {
-		if n > maxTableFindings && c.o.Report != nil {
+	for _, name := range slices.Sorted(maps.Keys(c.reported)) {
+		if n := c.reported[name]; n > maxTableFindings && c.o.Report != nil {
 			c.o.Report(Finding{Table: name, What: fmt.Sprintf("%d more findings", n-maxTableFindings)})
 		}
 	}
@@ -160,6 +165,25 @@ func (c *check) canceled() error {
 		return nil
 	}
 	return sqlerr.New(sqlerr.QueryCanceled, "canceling check: %w", context.Cause(c.ctx))
+}
+
+// scan calls fn for the keys in a range. What cannot be read is a finding.
+func (c *check) scan(low, high []byte, fn func(key, value []byte)) error {
+	it, err := c.view.snap.db.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: high})
+	if err != nil {
+		return ioError("check", err)
+	}
+	for it.First(); it.Valid(); it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			break // the iterator has it too
+		}
+		fn(it.Key(), value)
+	}
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		c.report(Finding{What: fmt.Sprintf("keys from %x on cannot be read: %v", low, oneLine{err})})
+	}
+	return nil
 }
 
 // tableCheck checks one table.

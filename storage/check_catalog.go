@@ -49,10 +49,18 @@ func (c *check) checkCatalog() error {
 		d.columns()
 		d.spaces(stores, indexes)
 	}
-	return c.scan([]byte{kindTable}, []byte{kindTable + 1}, func(key, value []byte) {
+	err = c.scan([]byte{kindTable}, []byte{kindTable + 1}, func(key, value []byte) {
 		t, err := catalog.DecodeTable(value)
 		if err != nil || len(key) != 5 || binary.BigEndian.Uint32(key[1:]) != uint32(t.ID) {
 			c.report(Finding{What: fmt.Sprintf("malformed table description: key %x", key)})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return c.scan([]byte{kindStats}, []byte{kindStats + 1}, func(key, value []byte) {
+		if _, err := catalog.DecodeStats(value); err != nil || len(key) != 5 {
+			c.report(Finding{What: fmt.Sprintf("malformed statistics: key %x", key)})
 		}
 	})
 }

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/bits"
 
@@ -95,25 +94,6 @@ func (s *storeCheck) groupNumbers() (map[int]bool, error) {
 		}
 	})
 	return numbers, err
-}
-
-// scan calls fn for the keys in a range. What cannot be read is a finding.
-func (c *check) scan(low, high []byte, fn func(key, value []byte)) error {
-	it, err := c.view.snap.db.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: high})
-	if err != nil {
-		return ioError("check", err)
-	}
-	for it.First(); it.Valid(); it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			break // the iterator has it too
-		}
-		fn(it.Key(), value)
-	}
-	if err := errors.Join(it.Error(), it.Close()); err != nil {
-		c.report(Finding{What: fmt.Sprintf("keys from %x on cannot be read: %v", low, oneLine{err})})
-	}
-	return nil
 }
 
 // groups checks the groups that there are.

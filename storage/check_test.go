@@ -185,7 +185,7 @@ func TestCheckFindsDamage(t *testing.T) {
 			_ = b.Set(loadKey(1), []byte(`{"Stores":[81]}`), nil)
 			_ = b.Set(appendRowKey(nil, 81, 1), []byte("x"), nil)
 		}, []string{"database: rows of store 77, which does not exist", "numbers of last changes of store 77, which does not exist",
-			"counters of store 77, which does not exist", "entries of index 79, which does not exist", "statistics of table 80, which does not exist",
+			"counters of store 77, which does not exist", "entries of index 79, which does not exist", "statistics of table 80, which does not exist", "malformed statistics: key 2800000050",
 			"key of unknown kind: 9977686174"}},
 		{"malformed numbers", func(t *testing.T, e *Engine, tbl *catalog.Table, b *pebble.Batch) {
 			_ = b.Set(counterKey(tbl.Stores[0], 9), []byte("x"), nil)
