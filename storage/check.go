@@ -136,7 +136,7 @@ func (c *check) relation(r *catalog.Table) error {
 		c.report(Finding{Table: relationName(r), What: err.Error()})
 		return nil
 	}
-	t := &tableCheck{check: c, tbl: r, name: relationName(r), codec: codec}
+	t := &tableCheck{check: c, tbl: r, name: relationName(r), codec: codec, unreadable: map[groupID]bool{}}
 	return t.run()
 }
 
@@ -194,6 +194,8 @@ type tableCheck struct {
 	codec  *tableCodec
 	rows   int64
 	probes []*entryProbe // as codec.indexes
+	// unreadable are the groups of which something could not be read from disk.
+	unreadable map[groupID]bool
 }
 
 func (c *tableCheck) report(index, place, format string, args ...any) {

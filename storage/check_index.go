@@ -21,6 +21,9 @@ type entryProbe struct {
 	vecs  []*vector.Vector
 	key   []byte
 	wrong bool // a row has not found its entry
+	// fetcher reads the rows that entries name; nil until there is need.
+	fetcher *Fetcher
+	fetched vector.Batch
 }
 
 func newEntryProbe(c *tableCheck, ix *indexCodec) (*entryProbe, error) {
@@ -34,7 +37,13 @@ func (p *entryProbe) open() (err error) {
 	return ioError("check index", err)
 }
 
-func (p *entryProbe) close() { _ = p.it.Close() }
+func (p *entryProbe) close() {
+	_ = p.it.Close()
+	if p.fetcher != nil {
+		_ = p.fetcher.Close()
+		p.fetcher = nil
+	}
+}
 
 func (p *entryProbe) report(place, format string, args ...any) {
 	p.wrong = true
@@ -94,15 +103,27 @@ func (p *entryProbe) foreign(ref, other RowRef) {
 
 // keyOf makes the key that a row's entry must have; found is false when there is no such row.
 func (p *entryProbe) keyOf(ref RowRef) (key []byte, found bool, err error) {
-	if !slices.Contains(p.table.tbl.Stores, ref.Store()) {
+	t := p.table
+	if !slices.Contains(t.tbl.Stores, ref.Store()) {
 		return nil, false, nil
 	}
-	var b vector.Batch
-	missing, err := p.table.view.Fetch(p.table.tbl, ref.Store(), []uint64{ref.Row()}, p.ix.cols, &b)
+	if t.unreadable[groupID{ref.Store(), ref.Group()}] {
+		return nil, false, errBadPage // every try would read the damaged block again
+	}
+	if p.fetcher == nil {
+		if p.fetcher, err = t.view.newFetcher(t.tbl, p.ix.cols, 1); err != nil {
+			return nil, false, err
+		}
+	}
+	missing, err := p.fetcher.Fetch(ref.Store(), []uint64{ref.Row()}, &p.fetched)
+	if err != nil {
+		_ = p.fetcher.Close()
+		p.fetcher = nil
+	}
 	if err != nil || missing != nil {
 		return nil, false, err
 	}
-	key, hasNull := p.ix.appendRow(appendIndexPrefix(nil, p.ix.index.ID), b.Vecs, 0)
+	key, hasNull := p.ix.appendRow(appendIndexPrefix(nil, p.ix.index.ID), p.fetched.Vecs, 0)
 	if !p.ix.index.Unique || hasNull {
 		key = appendRef(key, ref)
 	}

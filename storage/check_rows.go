@@ -129,6 +129,7 @@ func (s *storeCheck) groups() (err error) {
 			continue
 		}
 		s.at(fmt.Sprintf("group %d", group), "cannot be read: %v", oneLine{broken})
+		s.unreadable[groupID{s.store, group}] = true
 		// Behind the damage there may be more that is whole.
 		if group++; uint64(group)<<16 >= s.ids {
 			return nil
