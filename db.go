@@ -34,6 +34,7 @@ type database struct {
 	budget  *exec.Budget
 	plans   *planCache
 	users   *users
+	control *control // nil = nobody can ask
 
 	mu      sync.Mutex // guards global
 	global  map[string]string
@@ -82,7 +83,8 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 
 func openDatabase(dir string, o Options) (*database, error) {
 	o = o.withDefaults()
-	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(), Logger: o.Logger})
+	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(),
+		NoMaintenance: o.NoMaintenance, Logger: o.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +94,9 @@ func openDatabase(dir string, o Options) (*database, error) {
 	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.CacheBytes+o.rowCacheBytes()))
 	d.views = imcv.NewManager(engine, d.viewOptions())
 	d.views.Start()
+	if dir != InMemory {
+		d.control = startControl(d)
+	}
 	return d, nil
 }
 
@@ -110,6 +115,7 @@ func (d *database) release() error {
 		return nil
 	}
 	d.users.end()
+	d.control.close()
 	if open.byDir[d.dir] == d {
 		delete(open.byDir, d.dir)
 	}

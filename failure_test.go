@@ -109,6 +109,18 @@ func TestDamagedFile(t *testing.T) {
 	if got := oneRow(t, s, "select id from u"); got != "1" {
 		t.Errorf("u holds %s", got)
 	}
+	found := 0
+	summary, err := db.Check(context.Background(), weft.CheckOptions{Report: func(f weft.Finding) {
+		if f.Table != "public.t" || strings.Contains(f.String(), "\n") {
+			t.Errorf("finding: %s", f)
+		}
+		if strings.Contains(f.What, "cannot be read") {
+			found++
+		}
+	}})
+	if err != nil || found == 0 || summary.Tables != 2 || summary.Rows < 50000 {
+		t.Errorf("%d parts of the damaged table cannot be read; %+v, %v", found, summary, err)
+	}
 	_, err = s.Exec(context.Background(), "insert into u values (2)")
 	isCorrupt(t, err)
 	if !strings.Contains(fmt.Sprintf("%+v", err), "Writing has stopped") {

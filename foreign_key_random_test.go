@@ -117,7 +117,7 @@ func TestForeignKeysConcurrently(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer db.Close()
-				exec(t, db, keyTables(rand.New(rand.NewPCG(seed, 1)), seed%2 == 0))
+				execute(t, db, keyTables(rand.New(rand.NewPCG(seed, 1)), seed%2 == 0))
 				const sessions = 4
 				failed := make(chan error, sessions)
 				for i := range sessions {

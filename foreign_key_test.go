@@ -263,10 +263,10 @@ func TestForeignKeySchedules(t *testing.T) {
 							t.Fatal(err)
 						}
 						defer db.Close()
-						exec(t, db, `create table p (id int primary key, v int); insert into p values (1, 1), (2, 2), (3, 3);
+						execute(t, db, `create table p (id int primary key, v int); insert into p values (1, 1), (2, 2), (3, 3);
 							create table c (id int, a int references p `+s.action+`)`)
 						if indexed {
-							exec(t, db, "create index on c (a)")
+							execute(t, db, "create index on c (a)")
 						}
 						runSteps(t, db, "row", level, steps)
 						if n := count(t, db, "select count(*) from c where a is not null and not exists (select 1 from p where p.id = c.a)"); n != 0 {
@@ -285,7 +285,7 @@ func TestForeignKeySchedules(t *testing.T) {
 	}
 }
 
-func exec(t *testing.T, db *weft.DB, query string) {
+func execute(t *testing.T, db *weft.DB, query string) {
 	t.Helper()
 	if _, err := db.Exec(context.Background(), query); err != nil {
 		t.Fatal(err)
@@ -389,7 +389,7 @@ func TestForeignKeyLoadLocks(t *testing.T) {
 		3: delete from p where id = 2 => 23503
 		3: rollback`} {
 		db := openMemory(t)
-		exec(t, db, "create table p (id int primary key); insert into p values (1), (2), (3); create table c (id int, a int references p)")
+		execute(t, db, "create table p (id int primary key); insert into p values (1), (2), (3); create table c (id int, a int references p)")
 		runSteps(t, db, "row", "read committed", strings.ReplaceAll(steps, "FILE", file))
 	}
 }
@@ -416,9 +416,9 @@ func TestForeignKeyReopened(t *testing.T) {
 			t.Fatal(err)
 		}
 		if round == 0 {
-			exec(t, db, "create table p (id int primary key); create table c (a int references p on delete cascade); insert into p values (1), (2); insert into c values (1), (2)")
+			execute(t, db, "create table p (id int primary key); create table c (a int references p on delete cascade); insert into p values (1), (2); insert into c values (1), (2)")
 		} else {
-			exec(t, db, "delete from p where id = 1")
+			execute(t, db, "delete from p where id = 1")
 			if n := count(t, db, "select count(*) from c"); n != 1 {
 				t.Errorf("%d rows are left, want 1", n)
 			}
@@ -435,7 +435,7 @@ func TestForeignKeyReopened(t *testing.T) {
 // TestForeignKeyTimeout ends a wait for whoever removes a key.
 func TestForeignKeyTimeout(t *testing.T) {
 	db := openMemory(t)
-	exec(t, db, "create table p (id int primary key); create table c (a int references p); insert into p values (1)")
+	execute(t, db, "create table p (id int primary key); create table c (a int references p); insert into p values (1)")
 	other := db.Session()
 	defer other.Close()
 	mustExec(t, other, "begin; delete from p")

@@ -18,6 +18,10 @@ type Options struct {
 	// CacheBytes is the size of the row store's block cache, part of MemoryLimitBytes. Default
 	// 128 MB.
 	CacheBytes int64
+	// NoMaintenance leaves the files alone but for recovery and what statements write: cold rows are
+	// not packed and files not merged in the background, and column views are not loaded. It is for
+	// tools that look at a database once.
+	NoMaintenance bool
 	// Logger receives what the engine has to say. Default: nothing is logged.
 	Logger *slog.Logger
 }

@@ -19,6 +19,7 @@ type users struct {
 	closed   bool
 	sessions map[*Session]struct{}
 	rows     map[*Rows]struct{}
+	tasks    sync.WaitGroup // added to under mu
 }
 
 func newUsers() *users {
@@ -68,6 +69,7 @@ func (u *users) end() {
 	for _, s := range sessions {
 		s.Close() // waits for the statement in it
 	}
+	u.tasks.Wait()
 	u.mu.Lock()
 	var rows []*Rows
 	for r := range u.rows {
@@ -77,6 +79,30 @@ func (u *users) end() {
 	for _, r := range rows {
 		r.abort()
 	}
+}
+
+// task runs work that is no statement. As with statements, closing the database cancels it and waits
+// for it, and a panic becomes an error.
+func (u *users) task(ctx context.Context, name string, run func(ctx context.Context) error) (err error) {
+	u.mu.Lock()
+	if u.closed {
+		u.mu.Unlock()
+		return errClosed
+	}
+	u.tasks.Add(1)
+	u.mu.Unlock()
+	defer u.tasks.Done()
+	ctx, release := u.join(ctx)
+	defer release()
+	defer func() {
+		if p := recover(); p != nil {
+			err = sqlerr.Panicked(p, name)
+		}
+		if err != nil {
+			err = contextError(ctx, err)
+		}
+	}()
+	return run(ctx)
 }
 
 // join returns a context that also ends when the database is closed, and a function that releases

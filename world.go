@@ -51,7 +51,7 @@ func (d *database) populateChanged(ctx context.Context, background bool) error {
 
 func (d *database) viewOptions() imcv.Options {
 	return imcv.Options{
-		Enabled:      d.setting(setEnableHTAP) == "on",
+		Enabled:      d.setting(setEnableHTAP) == "on" && !d.options.NoMaintenance,
 		BudgetBytes:  parseInt(d.setting(setMaxMemSize)) << 10,
 		Workers:      int(parseInt(d.setting(setFlushWorkers))),
 		FlushPages:   int(parseInt(d.setting(setFlushPages))),

@@ -1,171 +1,228 @@
 package storage
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
-	"github.com/weftdb/weft/vector"
 )
 
-// Check verifies the latest committed state: every row can be decoded, lies in the store of its
-// node and is counted; every index entry belongs to a row and every row has its entries. It returns
-// all findings joined.
-func (e *Engine) Check(ctx context.Context) error {
+// Finding is one thing that is wrong in a database.
+type Finding struct {
+	Table string // schema and name; "" = no relation's
+	Index string // "" = not about an index
+	Place string // where in it: a store with a row, page or group, a key, a column; "" = all of it
+	What  string
+}
+
+// String puts a finding into one line.
+func (f Finding) String() string {
+	where := "database"
+	if f.Table != "" {
+		where = f.Table
+	}
+	if f.Index != "" {
+		where += ", index " + f.Index
+	}
+	if f.Place != "" {
+		where += ", " + f.Place
+	}
+	return where + ": " + f.What
+}
+
+// CheckOptions say whom a check tells. Both functions are called by the goroutine that checks.
+type CheckOptions struct {
+	Report   func(Finding)           // nil = findings are only counted
+	Progress func(done, total int64) // rows and index entries looked at; nil = nobody watches
+}
+
+// CheckSummary says what a check looked at.
+type CheckSummary struct {
+	Tables, Indexes, Sequences int
+	Rows, Entries              int64
+	Findings                   int64 // all of them, also those beyond what was reported
+}
+
+// maxTableFindings is how many findings of one table are reported: more tell nothing new, and a lost
+// index has one for each row.
+const maxTableFindings = 100
+
+// Check verifies the latest committed state: the catalog, every row, every index entry, the numbers
+// kept of stores, groups and sequences, and that there is nothing else. What is wrong goes to
+// o.Report; the error says only that the check could not go on. Memory is bounded, whatever the size
+// of the database, and others may read and write meanwhile.
+func (e *Engine) Check(ctx context.Context, o CheckOptions) (CheckSummary, error) {
+	c := &check{e: e, ctx: ctx, o: o, inMemory: map[catalog.StoreID]int64{}}
 	// The counts are those of the view only while no commit goes between.
 	e.commitMu.Lock()
-	v := e.View()
-	counts := map[catalog.StoreID]int64{}
+	c.view = e.View()
 	for _, s := range e.stores.all() {
-		counts[s.id] = s.rows.Load()
+		c.inMemory[s.id] = s.rows.Load()
 	}
 	e.commitMu.Unlock()
-	defer v.Release()
-	var findings []error
-	for _, tbl := range v.Catalog().Tables() {
-		c := &tableCheck{ctx: ctx, view: v, tbl: tbl}
-		if err := c.run(counts); err != nil {
+	defer c.view.Release()
+	err := c.run()
+	return c.summary, err
+}
+
+// check is one run of Check.
+type check struct {
+	e    *Engine
+	ctx  context.Context
+	o    CheckOptions
+	view *View
+	// inMemory are the row counts that planning and commits go by.
+	inMemory map[catalog.StoreID]int64
+	counters map[catalog.StoreID]storeCounters
+	summary  CheckSummary
+	done     int64
+	total    int64
+	reported map[string]int // findings by table
+}
+
+// storeCounters are the stored numbers of a store.
+type storeCounters struct {
+	value [counterCalled + 1]uint64
+	known [counterCalled + 1]bool
+}
+
+func (c *check) run() error {
+	c.reported = map[string]int{}
+	if err := c.readCounters(); err != nil {
+		return err
+	}
+	if err := c.checkCatalog(); err != nil {
+		return err
+	}
+	relations := c.view.Catalog().Relations()
+	for _, r := range relations {
+		for _, s := range r.Stores {
+			c.total += max(c.inMemory[s], 0) * int64(1+len(r.Indexes))
+		}
+	}
+	for _, r := range relations {
+		if err := c.relation(r); err != nil {
 			return err
 		}
-		findings = append(findings, c.findings...)
 	}
-	return errors.Join(findings...)
+	if err := c.checkSpaces(); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.reported)) {
+		if n := c.reported[name]; n > maxTableFindings && c.o.Report != nil {
+			c.o.Report(Finding{Table: name, What: fmt.Sprintf("%d more findings", n-maxTableFindings)})
+		}
+	}
+	c.progress(0)
+	return nil
+}
+
+func (c *check) relation(r *catalog.Table) error {
+	if r.Kind == catalog.SequenceRelation {
+		c.summary.Sequences++
+		c.checkSequence(r)
+		return nil
+	}
+	c.summary.Tables++
+	c.summary.Indexes += len(r.Indexes)
+	codec, err := c.e.codec(r)
+	if err != nil { // it says which column or index is wrong
+		c.report(Finding{Table: relationName(r), What: err.Error()})
+		return nil
+	}
+	t := &tableCheck{check: c, tbl: r, name: relationName(r), codec: codec, unreadable: map[groupID]bool{}}
+	return t.run()
+}
+
+func relationName(r *catalog.Table) string { return r.Schema + "." + r.Name }
+
+func (c *check) report(f Finding) {
+	c.summary.Findings++
+	c.reported[f.Table]++
+	if c.o.Report != nil && c.reported[f.Table] <= maxTableFindings {
+		c.o.Report(f)
+	}
+}
+
+// progress counts n rows or entries and tells so now and then.
+func (c *check) progress(n int64) {
+	const every = 4096 // seldom enough to cost nothing, often enough to look alive
+	before := c.done
+	c.done += n
+	if c.o.Progress != nil && (n == 0 || before/every != c.done/every) {
+		c.o.Progress(min(c.done, c.total), c.total)
+	}
+}
+
+func (c *check) canceled() error {
+	if c.ctx.Err() == nil {
+		return nil
+	}
+	return sqlerr.New(sqlerr.QueryCanceled, "canceling check: %w", context.Cause(c.ctx))
+}
+
+// scan calls fn for the keys in a range. What cannot be read is a finding.
+func (c *check) scan(low, high []byte, fn func(key, value []byte)) error {
+	it, err := c.view.snap.db.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: high})
+	if err != nil {
+		return ioError("check", err)
+	}
+	for it.First(); it.Valid(); it.Next() {
+		value, err := it.ValueAndErr()
+		if err != nil {
+			break // the iterator has it too
+		}
+		fn(it.Key(), value)
+	}
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		c.report(Finding{What: fmt.Sprintf("keys from %x on cannot be read: %v", low, oneLine{err})})
+	}
+	return nil
 }
 
 // tableCheck checks one table.
 type tableCheck struct {
-	ctx      context.Context
-	view     *View
-	tbl      *catalog.Table
-	codec    *tableCodec
-	rows     int64
-	findings []error
+	*check
+	tbl    *catalog.Table
+	name   string
+	codec  *tableCodec
+	rows   int64
+	probes []*entryProbe // as codec.indexes
+	// unreadable are the groups of which something could not be read from disk.
+	unreadable map[groupID]bool
 }
 
-func (c *tableCheck) report(format string, args ...any) {
-	if len(c.findings) < 100 {
-		c.findings = append(c.findings, sqlerr.New(sqlerr.DataCorrupted, "table %s: "+format, append([]any{c.tbl.Name}, args...)...))
-	}
+func (c *tableCheck) report(index, place, format string, args ...any) {
+	c.check.report(Finding{Table: c.name, Index: index, Place: place, What: fmt.Sprintf(format, args...)})
 }
 
-func (c *tableCheck) run(counts map[catalog.StoreID]int64) (err error) {
-	if c.codec, err = c.view.snap.e.codec(c.tbl); err != nil {
-		return err
+func (c *tableCheck) run() error {
+	for k := range c.codec.indexes {
+		p, err := newEntryProbe(c, &c.codec.indexes[k])
+		if err != nil {
+			return err
+		}
+		defer p.close()
+		c.probes = append(c.probes, p)
 	}
 	for node, store := range c.tbl.Stores {
-		rows, err := c.store(uint32(node), store)
-		if err != nil {
+		s := &storeCheck{tableCheck: c, node: uint32(node), store: store}
+		if err := s.run(); err != nil {
 			return err
 		}
-		if rows != counts[store] {
-			c.report("store has %d rows, %d are counted: store=%d", rows, counts[store], store)
-		}
-		c.rows += rows
+		c.rows += s.rows
 	}
-	for k := range c.codec.indexes {
-		if err := c.entries(&c.codec.indexes[k]); err != nil {
+	c.summary.Rows += c.rows
+	for _, p := range c.probes {
+		if err := p.entries(); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// store checks the rows of one store and that their index entries exist.
-func (c *tableCheck) store(node uint32, store catalog.StoreID) (rows int64, err error) {
-	groups, err := c.view.Groups(store)
-	if err != nil {
-		return 0, err
-	}
-	cols := make([]int, len(c.tbl.Columns))
-	for i := range cols {
-		cols[i] = i
-	}
-	nodes, hashes := make([]uint32, vector.BatchCap), make([]uint32, vector.BatchCap)
-	var b vector.Batch
-	for g := range groups {
-		if err := c.ctx.Err(); err != nil {
-			return 0, err
-		}
-		cur, err := c.view.ScanGroup(c.tbl, store, g, cols, ScanOptions{Refs: true})
-		if err != nil {
-			return 0, err
-		}
-		for {
-			more, err := cur.Next(&b)
-			if err != nil {
-				return 0, errors.Join(err, cur.Close())
-			}
-			if !more {
-				break
-			}
-			rows += int64(b.N)
-			c.codec.route.route(nodes, hashes, b.Vecs, b.N)
-			refs := vector.Of[int64](b.Vecs[len(cols)])
-			for i := range b.N {
-				if nodes[i] != node {
-					c.report("row lies on the wrong node: row=%x node=%d", refs[i], node)
-				}
-				if err := c.rowEntries(&b, i, RowRef(refs[i])); err != nil {
-					return 0, errors.Join(err, cur.Close())
-				}
-			}
-		}
-		if err := cur.Close(); err != nil {
-			return 0, err
-		}
-	}
-	return rows, nil
-}
-
-// rowEntries checks that row i of b has its index entries.
-func (c *tableCheck) rowEntries(b *vector.Batch, i int, ref RowRef) error {
-	for k := range c.codec.indexes {
-		ix := &c.codec.indexes[k]
-		key, hasNull := ix.appendRow(appendIndexPrefix(nil, ix.index.ID), pick(b.Vecs, ix.cols), i)
-		suffixed := !ix.index.Unique || hasNull
-		if suffixed {
-			key = appendRef(key, ref)
-		}
-		value, found, err := getValue(c.view.snap.db, key)
-		if err != nil {
-			return err
-		}
-		if !found || !bytes.Equal(value, entryValue(suffixed, ref)) {
-			c.report("row has no entry in index %s: row=%x", ix.index.Name, uint64(ref))
-		}
-	}
-	return nil
-}
-
-// entries checks that an index has as many entries as the table has rows; with every row having its
-// own, none is left over then.
-func (c *tableCheck) entries(ix *indexCodec) error {
-	low, high := storeBounds(kindIndex, uint32(ix.index.ID))
-	it, err := c.view.snap.db.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: high})
-	if err != nil {
-		return ioError("check index", err)
-	}
-	n := int64(0)
-	for it.First(); it.Valid(); it.Next() {
-		if _, err := entryRef(it.Key(), it.Value()); err != nil {
-			c.report("malformed entry in index %s: key=%x", ix.index.Name, it.Key())
-		}
-		n++
-	}
-	if n != c.rows {
-		c.report("index %s has %d entries for %d rows", ix.index.Name, n, c.rows)
-	}
-	return ioError("check index", it.Close())
-}
-
-func pick(vecs []*vector.Vector, at []int) []*vector.Vector {
-	list := make([]*vector.Vector, len(at))
-	for i, n := range at {
-		list[i] = vecs[n]
-	}
-	return list
 }

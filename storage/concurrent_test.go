@@ -202,7 +202,7 @@ func TestConcurrentInserters(t *testing.T) {
 		want += int(owners[k].Load())
 	}
 	equal(t, int(e.RowCount(tbl)), want)
-	must(t, e.Check(bg))
+	mustCheck(t, e)
 }
 
 // accounts moves money between rows while readers add it up: every view shows the same total.
@@ -268,7 +268,7 @@ func TestSnapshotsUnderLoad(t *testing.T) {
 		wg.Wait()
 		close(stop)
 		readers.Wait()
-		must(t, e.Check(bg))
+		mustCheck(t, e)
 		must(t, e.Close())
 	}
 }

@@ -64,7 +64,7 @@ func crashStep(e *Engine, tbl *catalog.Table, r *rand.Rand, w, counter int) erro
 // checkCrashed checks a recovered database against what was acknowledged before the crash.
 func checkCrashed(t *testing.T, e *Engine, acked []int) {
 	t.Helper()
-	must(t, e.Check(bg))
+	mustCheck(t, e)
 	tbl := e.Catalog().Lookup("public", "t")
 	if tbl == nil {
 		t.Fatal("the table is gone")
@@ -312,7 +312,7 @@ func TestFailStop(t *testing.T) {
 		t.Error("an acknowledged row is lost")
 	}
 	v.Release()
-	must(t, e.Check(bg))
+	mustCheck(t, e)
 	must(t, e.Close())
 }
 

@@ -97,6 +97,8 @@ func (e *Engine) ingest(ctx context.Context, paths []string) error {
 }
 
 func (e *Engine) ingestFiles(ctx context.Context, paths []string) (err error) {
+	e.ingesting.RLock()
+	defer e.ingesting.RUnlock()
 	defer func() {
 		if r := recover(); r != nil {
 			err = e.fail("ingest bulk load", fmt.Errorf("%v", r))

@@ -46,6 +46,9 @@ type Engine struct {
 	// current is the snapshot of the latest state if somebody asked for it, shared by all readers.
 	current atomic.Pointer[snapshot]
 
+	// ingesting is held shared while files are ingested, and alone while a backup copies the log.
+	ingesting sync.RWMutex
+
 	durable durability
 	failure atomic.Pointer[sqlerr.Error]
 	stopped chan struct{} // closed when failure is set

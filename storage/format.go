@@ -28,7 +28,10 @@ const (
 	pebbleVersion = pebble.FormatTableFormatV6
 )
 
-const formatFile = "FORMAT"
+const (
+	formatFile  = "FORMAT"
+	copyingFile = "COPYING" // without FORMAT: a backup that is not finished
+)
 
 // Exists reports whether dir holds a database. What cannot be looked at counts as one: opening it
 // tells why.
@@ -99,6 +102,10 @@ func loadFormat(fs vfs.FS, dir string, rowsDir string) (formatInfo, error) {
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return formatInfo{}, ioError("read FORMAT file", err)
+	}
+	if _, err := fs.Stat(fs.PathJoin(dir, copyingFile)); err == nil {
+		return formatInfo{}, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "the directory holds a backup that was not finished: dir=%s", dir).
+			WithHint("Remove the directory and back up again.")
 	}
 	if list, err := fs.List(rowsDir); err == nil && hasStoreFiles(list) {
 		return formatInfo{}, sqlerr.New(sqlerr.DataCorrupted, "the database's FORMAT file is missing: dir=%s", dir)

@@ -208,7 +208,7 @@ func checkGolden(t *testing.T, name, got string) {
 func TestGoldenBytes(t *testing.T) {
 	e := openTest(t, Options{Nodes: 2, NoFold: true})
 	fillGolden(t, e)
-	must(t, e.Check(bg))
+	mustCheck(t, e)
 	checkGolden(t, "format1.keys", dumpKeys(t, e))
 	must(t, e.Close())
 }
@@ -229,7 +229,7 @@ func TestGoldenDirectory(t *testing.T) {
 	must(t, err)
 	equal(t, ok, true)
 	e := openTest(t, Options{Dir: "db", FS: fs})
-	must(t, e.Check(bg))
+	mustCheck(t, e)
 	checkGolden(t, "format1.rows", dumpRows(t, e))
 	tbl := e.Catalog().Lookup("public", "golden")
 	_, err = e.FoldGroup(bg, tbl, tbl.Stores[0], 0, e.CommitNumber())

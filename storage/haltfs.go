@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -51,7 +52,13 @@ func (f *haltFS) Link(oldname, newname string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	return f.FS.Link(oldname, newname)
+	err := f.FS.Link(oldname, newname)
+	if errors.Is(err, os.ErrPermission) {
+		// So say some file systems that have no links. Pebble copies the file instead, unless it
+		// sees that a permission is missing; if one is, copying will tell.
+		return fmt.Errorf("link %s: %v", newname, err)
+	}
+	return err
 }
 
 func (f *haltFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {

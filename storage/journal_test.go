@@ -74,7 +74,7 @@ func TestJournalExact(t *testing.T) {
 	writers.Wait()
 	stop.Store(true)
 	checkers.Wait()
-	must(t, e.Check(bg))
+	mustCheck(t, e)
 }
 
 // randomChange inserts, updates or deletes a few rows.

@@ -111,7 +111,7 @@ func TestFoldWorn(t *testing.T) {
 	e.foldWorn(bg, e.CommitNumber())
 	equal(t, countKeys(t, e, kindRow), 3) // pages 0, 3 and 4; 1 and 2 are gone
 	equal(t, committed(t, e, tbl), want)
-	must(t, e.Check(bg))
+	mustCheck(t, e)
 	equal(t, len(e.journal.worn(e.CommitNumber())), 0)
 }
 

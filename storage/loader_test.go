@@ -120,13 +120,13 @@ func TestLoader(t *testing.T) {
 				equal(t, seen(t, x, tbl), want)
 				must(t, x.Commit(bg))
 				equal(t, int(e.RowCount(tbl)), rows)
-				must(t, e.Check(bg))
+				mustCheck(t, e)
 				must(t, e.Close())
 
 				e = openTest(t, Options{Dir: "db", FS: fs})
 				tbl = e.Catalog().Table(tbl.ID)
 				equal(t, committed(t, e, tbl), want)
-				must(t, e.Check(bg))
+				mustCheck(t, e)
 				insertKV(t, e, tbl, 5001, "more")
 				v := e.View()
 				for _, id := range []int64{1, 64, 65, int64(rows) - 1, int64(rows), 5001} {
@@ -135,7 +135,7 @@ func TestLoader(t *testing.T) {
 					}
 				}
 				v.Release()
-				must(t, e.Check(bg))
+				mustCheck(t, e)
 				must(t, e.Close())
 			}
 		}
@@ -245,7 +245,7 @@ func TestLoaderErrors(t *testing.T) {
 	equal(t, n, 299)
 	must(t, x.Commit(bg))
 	equal(t, e.RowCount(tbl), 300)
-	must(t, e.Check(bg))
+	mustCheck(t, e)
 
 	names, err := fs.List(e.TempDir())
 	must(t, err)
@@ -308,7 +308,7 @@ func TestLoaderCrash(t *testing.T) {
 	must(t, e.Close())
 	e = openTest(t, Options{Dir: "db", FS: after})
 	equal(t, e.RowCount(e.Catalog().Table(tbl.ID)), 3000)
-	must(t, e.Check(bg))
+	mustCheck(t, e)
 	must(t, e.Close())
 }
 

@@ -29,7 +29,7 @@ type maintainer struct {
 }
 
 func (e *Engine) startMaintenance() {
-	if e.opts.NoFold {
+	if e.opts.NoFold || e.opts.NoMaintenance {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())

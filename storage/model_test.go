@@ -45,7 +45,7 @@ func TestModel(t *testing.T) {
 			m.step()
 		}
 		m.dropViews()
-		must(t, m.e.Check(bg))
+		mustCheck(t, m.e)
 		must(t, m.e.Close())
 	}
 }
@@ -367,7 +367,7 @@ func TestBuildIndex(t *testing.T) {
 	_, err = x.Insert(bg, next, kv(6, "d"))
 	must(t, err)
 	must(t, x.Commit(bg))
-	must(t, e.Check(bg))
+	mustCheck(t, e)
 	v := e.View()
 	var ids []int64
 	for _, ref := range indexRefs(t, v, next, &next.Indexes[1], IndexRange{}) {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"math"
 	"runtime"
 	"time"
 
@@ -130,7 +131,11 @@ func (e *Engine) storeOptions() *pebble.Options {
 		FlushSplitBytes:             4 << 20,
 		MaxManifestFileSize:         64 << 20,
 		FlushDelayDeleteRange:       10 * time.Second,
+		DisableAutomaticCompactions: e.opts.NoMaintenance,
 		Logger:                      storeLogger{e.log, func(err error) { _ = e.fail("store", err) }},
+	}
+	if e.opts.NoMaintenance {
+		o.L0StopWritesThreshold = math.MaxInt32 // nothing would ever end the wait
 	}
 	o.CompactionConcurrencyRange = func() (int, int) { return 1, max(2, runtime.GOMAXPROCS(0)/2) }
 	o.EventListener = &pebble.EventListener{

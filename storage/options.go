@@ -26,6 +26,8 @@ type Options struct {
 	MemTableBytes int64
 	// NoFold turns the folding of cold rows in the background off; FoldGroup stays.
 	NoFold bool
+	// NoMaintenance turns folding off, and the merging of files in the background too.
+	NoMaintenance bool
 	// FS replaces the operating system's file system, for tests.
 	FS vfs.FS
 	// Logger receives messages of the store underneath. Default: none are written.

@@ -16,6 +16,8 @@ in-memory column views.
 Usage:
   weft [DIR] [options]        SQL shell on a database directory; without DIR, or
                               with :memory:, on a database in memory
+  weft check DIR              look for damage in a database
+  weft backup DIR TARGET      copy a database, also while it is in use
   weft bench tpch [options]   the TPC-H benchmark
   weft help [COMMAND]         this text, or a command's options
   weft version                version and build
@@ -32,10 +34,12 @@ Examples:
   weft mydb -c 'SELECT 1' -c '\dt'      run statements and \ commands
   weft mydb -f load.sql --keep-going    run a file through all its errors
   weft ./mydb --datanodes 4 < load.sql  a new database of four data nodes
+  weft backup mydb /disk2/mydb          copy a database; to restore, open it
+  weft check /disk2/mydb                see that nothing is wrong with the copy
   weft bench tpch --sf 0.1              measure rows against columns
 
-Exit status: 0 on success, 1 when a statement failed, 2 when the database could
-not be opened or the command line is wrong.
+Exit status: 0 on success, 1 when a statement failed or a check found damage, 2
+when the database could not be opened or the command line is wrong.
 `
 
 // printHelp prints what --help asks for. The shell's options belong to weft itself.

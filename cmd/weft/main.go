@@ -1,6 +1,8 @@
 // Command weft is the shell of the weft database and the home of its tools.
 //
 //	weft [DIR]            SQL shell on a database directory, or in memory without one
+//	weft check DIR        look for damage in a database
+//	weft backup DIR DIR   copy a database, also while it is in use
 //	weft bench tpch       the TPC-H benchmark
 //	weft help, version    what there is, and which build
 package main
@@ -23,6 +25,8 @@ import (
 
 type commands struct {
 	Shell       shellCommand     `cmd:"" default:"withargs" help:"Run SQL: interactively, from -c, from -f, or from standard input."`
+	Check       checkCommand     `cmd:"" help:"Look for damage: every row, index entry and number of a database is compared with the others. Findings are printed one a line; the status is 1 when there are any."`
+	Backup      backupCommand    `cmd:"" help:"Copy a database into a new directory, consistently, also while another process writes to it."`
 	Bench       benchCommand     `cmd:"" help:"Run benchmarks."`
 	Help        helpCommand      `cmd:"" help:"Print this text, or a command's options."`
 	Version     versionCommand   `cmd:"" help:"Print version and build."`
@@ -41,7 +45,7 @@ func (e *commandLineError) Error() string { return e.text }
 
 // Exit statuses.
 const (
-	statusFailed = 1 // a statement failed
+	statusFailed = 1 // a statement failed, or a check has findings
 	statusWrong  = 2 // the database could not be opened, or the command line is wrong
 )
 
@@ -82,7 +86,7 @@ func run(args []string, out, errs io.Writer) int {
 func parseError(err error) error {
 	hint := "weft --help lists commands and options."
 	if strings.HasPrefix(err.Error(), "unexpected argument") {
-		hint = "weft takes one database directory, or a command: bench, help, version. " + hint
+		hint = "weft takes one database directory, or a command: backup, bench, check, help, version. " + hint
 	}
 	return &commandLineError{err.Error(), hint}
 }

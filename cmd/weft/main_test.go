@@ -27,10 +27,18 @@ func TestCommandLine(t *testing.T) {
 		out    string
 		errs   string
 	}{
-		{"check", 2, "", "weft: there is no database check, and no command of that name\nhint: To create the database, write a path: weft ./check."},
+		{"chekc", 2, "", "weft: there is no database chekc, and no command of that name\nhint: To create the database, write a path: weft ./chekc."},
+		{"check", 2, "", "hint: weft --help lists commands and options."},
+		{"check ./nothing", 2, "", "weft: there is no database ./nothing\nhint: "},
+		{"check :memory:", 2, "", "there is no database"},
+		{"chekc ./nothing", 2, "", "hint: weft takes one database directory, or a command: "},
+		{"backup", 2, "", "hint: "},
+		{"backup ./nothing ./copy", 2, "", "weft: there is no database ./nothing\nhint: "},
+		{"help check", 0, "Look for damage", ""},
+		{"backup --help", 0, "Copy a database", ""},
 		{"shell check", 2, "", "no database check"},
 		{"notes -c \\q", 2, "", "weft ./notes"},
-		{"bnech tpch", 2, "", "hint: weft takes one database directory, or a command: bench, help, version."},
+		{"bnech tpch", 2, "", "hint: weft takes one database directory, or a command: backup, bench, check, help, version."},
 		{"--bogus", 2, "", "weft: unknown flag --bogus\nhint: weft --help lists commands and options.\n"},
 		{"--keepgoing", 2, "", `did you mean "--keep-going"?`},
 		{"./mydb --datanodes=-1", 2, "", "take positive numbers"},
@@ -76,7 +84,7 @@ func TestHelpListsEverything(t *testing.T) {
 		}
 	}
 	for _, option := range []string{"-c, --command SQL ", "-f, --file FILE ", "--keep-going ", "--datanodes N ", "--threads N ", "-h, --help ", "--version ",
-		"weft bench tpch", "weft help", "weft version", "Examples:\n", "Exit status:"} {
+		"weft check DIR", "weft backup DIR TARGET", "weft bench tpch", "weft help", "weft version", "Examples:\n", "Exit status:"} {
 		if !strings.Contains(want, option) {
 			t.Errorf("help does not tell of %q", option)
 		}

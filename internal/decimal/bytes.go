@@ -90,6 +90,14 @@ func FromBytes(b []byte) Decimal {
 	return d
 }
 
+// ValidBytes reports whether b is a byte form that AppendBytes writes.
+func ValidBytes(b []byte) bool {
+	if len(b) == 1 {
+		return b[0] >= tagNegInf && b[0] <= tagNaN
+	}
+	return len(b) >= 3 && b[0] <= tagNegative && (len(b) == 3 || b[3] != 0)
+}
+
 // CompareBytes compares two byte forms by value.
 func CompareBytes(a, b []byte) int { return FromBytes(a).Cmp(FromBytes(b)) }
 

@@ -1,0 +1,102 @@
+package weft
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/storage"
+)
+
+// Finding is one thing that Check found wrong. Its String is one line.
+type Finding = storage.Finding
+
+// CheckOptions say whom Check tells of findings and progress.
+type CheckOptions = storage.CheckOptions
+
+// CheckSummary says what Check looked at, and how many findings there are.
+type CheckSummary struct {
+	storage.CheckSummary
+	Constraints int // CHECK constraints evaluated over all rows
+	Units       int // column units compared with their rows
+}
+
+// Check verifies the latest committed state and changes nothing: the catalog, every row of every
+// table, every index entry, the numbers kept of tables and sequences, CHECK constraints, and the
+// column units in memory. Findings go to o.Report as they are met, at most a hundred or so of one
+// table; they are no error. Statements may run meanwhile.
+func (db *DB) Check(ctx context.Context, o CheckOptions) (summary CheckSummary, err error) {
+	err = db.users.task(ctx, "check", func(ctx context.Context) error {
+		damaged := map[string]bool{}
+		report := o.Report
+		o.Report = func(f Finding) {
+			damaged[f.Table] = true
+			if report != nil {
+				report(f)
+			}
+		}
+		if summary.CheckSummary, err = db.engine.Check(ctx, o); err != nil {
+			return err
+		}
+		add := func(f Finding) {
+			summary.Findings++
+			o.Report(f)
+		}
+		for _, t := range db.engine.Catalog().Tables() {
+			// The rows of a damaged table may end a statement, which would be no news.
+			if damaged[t.Schema+"."+t.Name] {
+				continue
+			}
+			n, err := db.checkConstraints(ctx, t, add)
+			summary.Constraints += n
+			if err != nil {
+				return err
+			}
+		}
+		summary.Units, err = db.views.Check(ctx, add)
+		return err
+	})
+	return summary, err
+}
+
+// checkConstraints counts the rows that violate a table's CHECK constraints, and returns the number
+// of constraints.
+func (db *DB) checkConstraints(ctx context.Context, t *catalog.Table, report func(Finding)) (int, error) {
+	s := db.Session()
+	defer s.Close()
+	for i := range t.Checks {
+		c := &t.Checks[i]
+		place := "constraint " + c.Name
+		violations := int64(0)
+		_, err := s.Exec(ctx, "SET "+setRouterMode+" = row")
+		if err == nil {
+			violations, err = s.queryNumber(ctx, "SELECT count(*) FROM "+qualified(t)+" WHERE NOT ("+c.Expr+")")
+		}
+		switch {
+		case ctx.Err() != nil:
+			return i, canceled(ctx)
+		case err != nil && db.engine.Catalog().Table(t.ID) != t:
+			return i, nil // altered or dropped meanwhile
+		case err != nil:
+			report(Finding{Table: t.Schema + "." + t.Name, Place: place, What: fmt.Sprintf("cannot be evaluated: %v", err)})
+		case violations > 0:
+			report(Finding{Table: t.Schema + "." + t.Name, Place: place, What: fmt.Sprintf("%d rows violate it", violations)})
+		}
+	}
+	return len(t.Checks), nil
+}
+
+// queryNumber runs a query for one number.
+func (s *Session) queryNumber(ctx context.Context, query string) (n int64, err error) {
+	rows, err := s.Query(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	if rows.Next() {
+		err = rows.Scan(&n)
+	}
+	if cerr := rows.Close(); err == nil {
+		err = cerr
+	}
+	return n, err
+}
