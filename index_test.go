@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -217,5 +218,49 @@ func TestIndexJoins(t *testing.T) {
 	}
 	if byIndex < 25 {
 		t.Errorf("only %d queries joined by index", byIndex)
+	}
+}
+
+// TestBuiltInTransaction uses what COPY, CREATE INDEX and ADD PRIMARY KEY have built later in the
+// same transaction, which has read before and holds writes of its own.
+func TestBuiltInTransaction(t *testing.T) {
+	s := openMemory(t).Session()
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "t.csv")
+	mustExec(t, s, fmt.Sprintf(`copy (select g, g %% 10 from generate_series(1, 5000) g) to '%s' (format csv)`, file))
+	for _, level := range []string{"read committed", "repeatable read"} {
+		mustExec(t, s, "drop table if exists t, d; create table t (a int, b int); insert into t select g, g % 10 from generate_series(1, 5000) g; create table d (a int primary key, b int)")
+		steps := []struct{ statement, want string }{
+			{"select count(*) from d", "0"},
+			{fmt.Sprintf("copy d from '%s' (format csv)", file), ""},
+			{"select count(*) from d where b = 3", "500"},
+			{"update d set b = 100 where a = 77 returning b", "100"},
+			{"delete from d where a = 78 returning a", "78"},
+			{"select count(*) from d where a between 70 and 80", "10"},
+			{"insert into t values (6000, 3)", ""},
+			{"create index on t (b)", ""},
+			{"select count(*) from t where b = 3", "501"},
+			{"alter table t add primary key (a)", ""},
+			{"update t set b = 200 where a = 6000 returning b", "200"},
+			{"delete from t where a = 8 returning a", "8"},
+			{"select count(*) from t where b = 3", "500"},
+		}
+		mustExec(t, s, "begin isolation level "+level)
+		for i, step := range steps {
+			if level == "repeatable read" && strings.Contains(step.statement, "create index") {
+				if _, err := s.Exec(context.Background(), step.statement); codeOf(err) != "0A000" {
+					t.Errorf("%s: %v", step.statement, err)
+				}
+				break
+			}
+			rows, err := queryText(s, step.statement)
+			if err != nil {
+				t.Fatalf("%s: %v", step.statement, err)
+			}
+			if step.want != "" && (len(rows) != 1 || rows[0][0] != step.want) {
+				t.Errorf("%s, step %d, %s: %v, want %s", level, i, step.statement, rows, step.want)
+			}
+		}
+		mustExec(t, s, "rollback")
 	}
 }

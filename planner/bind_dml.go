@@ -59,7 +59,7 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 		}
 	}
 	var names []string
-	out.Returning, names, err = b.returning(n.Returning, t, alias, out.RowCols)
+	out.Returning, names, err = b.returning(n.Returning, t, alias, out.RowCols, nil)
 	return out, names, err
 }
 
@@ -286,12 +286,15 @@ func (b *binder) check(e sql.Expr, t *catalog.Table, cols []*expr.Col) (expr.Exp
 	return b.condition(e, s, "CHECK")
 }
 
-// returning binds RETURNING over the stored row.
-func (b *binder) returning(list []sql.Target, t *catalog.Table, alias string, cols []*expr.Col) ([]Item, []string, error) {
+// returning binds RETURNING over the stored row and, with from, the other relations of the statement.
+func (b *binder) returning(list []sql.Target, t *catalog.Table, alias string, cols []*expr.Col, from *scope) ([]Item, []string, error) {
 	if len(list) == 0 {
 		return nil, nil, nil
 	}
 	s := &scope{rels: []*scopeRel{relation(alias, columnNames(t), cols)}, noAggregates: "aggregate functions are not allowed in RETURNING"}
+	if from != nil {
+		s.rels, s.merged = append(s.rels, from.rels[1:]...), from.merged
+	}
 	sel := &selection{b: b, scope: s}
 	if err := sel.targets(list); err != nil {
 		return nil, nil, err
@@ -310,6 +313,18 @@ func (b *binder) returning(list []sql.Target, t *catalog.Table, alias string, co
 		items = append(items, Item{Col: b.column(sel.names[i], e.Type(), false), Expr: e})
 	}
 	return items, sel.names, nil
+}
+
+// returned lists the columns of plan that RETURNING uses besides those of the row itself.
+func returned(items []Item, row []*expr.Col, plan Node) []*expr.Col {
+	used := colSet{}
+	for i := range items {
+		used.addExpr(items[i].Expr)
+	}
+	for _, c := range row {
+		delete(used, c.ID)
+	}
+	return neededOf(plan.Cols(), used)
 }
 
 // target is the table that UPDATE or DELETE changes, joined with FROM or USING and filtered.
@@ -387,8 +402,18 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 		return nil, nil, err
 	}
 	var names []string
-	out.Returning, names, err = b.returning(n.Returning, t, scan.Alias, out.RowCols)
-	return out, names, err
+	if out.Returning, names, err = b.returning(n.Returning, t, scan.Alias, out.RowCols, inner); err != nil {
+		return nil, nil, err
+	}
+	// Behind the row's columns the input has what RETURNING uses of the other relations.
+	ref := p.Items[len(p.Items)-1]
+	p.Items = p.Items[:len(p.Items)-1]
+	for _, c := range returned(out.Returning, out.RowCols, plan) {
+		p.Items = append(p.Items, Item{Col: c, Expr: c})
+	}
+	out.RowCols = append(out.RowCols, itemCols(p.Items[len(t.Columns):])...)
+	p.Items = append(p.Items, ref)
+	return out, names, nil
 }
 
 // assignment binds one item of SET.
@@ -440,7 +465,7 @@ func (b *binder) delete(n *sql.Delete) (Node, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	scan, plan, _, err := b.target(n.Table, n.Using, n.Hints, n.Where, s)
+	scan, plan, inner, err := b.target(n.Table, n.Using, n.Hints, n.Where, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -449,10 +474,10 @@ func (b *binder) delete(n *sql.Delete) (Node, []string, error) {
 	var names []string
 	if len(n.Returning) > 0 {
 		cols := scan.Cols()[:len(scan.Columns)]
-		if out.Returning, names, err = b.returning(n.Returning, scan.Table, scan.Alias, cols); err != nil {
+		if out.Returning, names, err = b.returning(n.Returning, scan.Table, scan.Alias, cols, inner); err != nil {
 			return nil, nil, err
 		}
-		for _, c := range cols {
+		for _, c := range append(cols, returned(out.Returning, cols, plan)...) {
 			p.Items = append(p.Items, Item{Col: c, Expr: c})
 		}
 	}

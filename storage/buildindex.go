@@ -23,6 +23,13 @@ func (t *Txn) BuildIndex(ctx context.Context, tbl *catalog.Table, index *catalog
 	if err := t.lockForWrite(ctx, tbl); err != nil {
 		return err
 	}
+	t.mu.Lock()
+	fixed := t.opts.Isolation == Snapshot && t.snap != nil
+	t.mu.Unlock()
+	if fixed { // the new entries are not in the snapshot that later statements read
+		return sqlerr.New(sqlerr.FeatureNotSupported, "an index cannot be built in a REPEATABLE READ transaction that has read before").
+			WithHint("Build it first, or in a transaction of its own.")
+	}
 	e := t.e
 	alone := tbl.Clone()
 	alone.Indexes = []catalog.Index{*index}
