@@ -42,6 +42,9 @@ func bindArguments(args []any) ([]argument, error) {
 				a = v.Elem().Interface()
 			}
 		}
+		if b, ok := a.([]byte); ok && b == nil {
+			a = nil // as other drivers take it
+		}
 		out[i] = argument{given: a, number: i + 1}
 	}
 	return out, nil

@@ -352,14 +352,16 @@ var rereads = []schedule{
 		1: commit
 		2: insert into test values (3, 33), (4, 44) on conflict do nothing => 40001
 		2: rollback`},
-	{name: "deadlock", readCommitted: `
+	{name: "a deadlock's victim gives its locks back at once", readCommitted: `
 		1: update test set value = 11 where id = 1
 		2: update test set value = 22 where id = 2
 		1: update test set value = 12 where id = 2 => blocks
 		2: update test set value = 21 where id = 1 => 40P01
-		2: rollback
 		1: => 1
-		1: commit`},
+		2: select 1 => 25P02
+		2: rollback
+		1: commit
+		2: select * from test order by id => 1,11 2,12`},
 }
 
 // What REPEATABLE READ does with locking clauses.

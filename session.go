@@ -164,10 +164,15 @@ func (s *Session) each(ctx context.Context, query string, statements []sql.State
 	return nil
 }
 
-// fail marks an open transaction as failed.
+// fail marks an open transaction as failed. Without a savepoint to go back to it can only end, so
+// its locks are given back at once.
 func (s *Session) fail() {
-	if s.txn != nil {
-		s.failed = true
+	if s.txn == nil {
+		return
+	}
+	s.failed = true
+	if len(s.saves) == 0 {
+		s.txn.Rollback()
 	}
 }
 

@@ -392,7 +392,15 @@ func (b *binder) attachOne(plan Node, ref *subqueryRef) (Node, expr.Expr, error)
 // initPlan registers an uncorrelated subquery to be run once and returns its parameter.
 func (b *binder) initPlan(ref *subqueryRef) expr.Expr {
 	param := b.newInitParam()
-	b.initPlans = append(b.initPlans, InitPlan{Param: param, Plan: ref.plan, Exists: ref.kind == existsSubquery, Type: ref.typ})
+	plan := ref.plan
+	for ref.kind == existsSubquery { // its select list is not computed
+		p, ok := plan.(*Project)
+		if !ok {
+			break
+		}
+		plan = p.Input
+	}
+	b.initPlans = append(b.initPlans, InitPlan{Param: param, Plan: plan, Exists: ref.kind == existsSubquery, Type: ref.typ})
 	return &expr.Param{Index: param, Typ: ref.typ}
 }
 

@@ -63,3 +63,7 @@ update t1 set b = (select x from t3) where a > 100;
 insert into t4 select id + 10, (select d from t1), k, y from t4 where id > 100;
 select max(a) from t2 having max(a) > 100 and max(a) = (select b from t3);
 with w as (select b from t3) select a from t2 where a > 100 and a = (select b from w);
+select 1 where exists (select 1 / 0);
+select exists (select 1 / (x - x) from t3), exists (select 1 / 0 where false);
+select count(*) from t1 where exists (select 1 / (t1.a - t1.a) from t2);
+select 1 where not exists (select 1 / 0 from t2 where a > 100);
