@@ -363,6 +363,9 @@ func functionError(name string, args []Expr, ambiguous bool, pos int) error {
 		names[i] = a.Type().Base().String()
 	}
 	text := name + "(" + strings.Join(names, ", ") + ")"
+	if name == "generate_series" {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s returns a set, which is not supported here", name).WithHint("Call it in FROM.").At(pos)
+	}
 	if ambiguous {
 		return sqlerr.New(sqlerr.AmbiguousFunction, "function %s is not unique", text).
 			WithHint("Could not choose a best candidate function. You might need to add explicit type casts.").At(pos)

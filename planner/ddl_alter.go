@@ -173,6 +173,10 @@ func (a *alter) addColumn(n *sql.AddColumn) error {
 	c.AddedIn = a.t.SchemaVersion + 1
 	a.newSchema = true
 	a.out.ViewChanged = a.out.ViewChanged || c.Covered
+	if c.Default != "" && n.Column.Default == nil && a.hasRows(a.old) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "ADD COLUMN with a default that is not constant is not supported yet").At(n.Start).
+			WithHint("Add the column without a default, fill it by UPDATE, and set the default then.")
+	}
 	if n.Column.Default != nil {
 		value, err := a.missingValue(c, n.Column.Default)
 		if err != nil {

@@ -283,6 +283,9 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 }
 
 func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
+	if n.NotValid {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "CHECK ... NOT VALID is not supported yet").At(n.Start)
+	}
 	b := d.definitionBinder()
 	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr)}
 	if check.Name == "" {

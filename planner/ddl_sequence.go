@@ -195,6 +195,9 @@ func (d *DDL) setOwner(q *catalog.Sequence, o *sql.SequenceOption) error {
 
 // counted gives a serial or identity column its sequence.
 func (d *DDL) counted(t *catalog.Table, c *catalog.Column, n *sql.ColumnDef) error {
+	if n.NotNull == sql.No {
+		return sqlerr.New(sqlerr.SyntaxError, "conflicting NULL/NOT NULL declarations for column %q of table %q", c.Name, t.Name).At(n.Start)
+	}
 	if n.Identity == nil {
 		if n.Default != nil {
 			return sqlerr.New(sqlerr.SyntaxError, "multiple default values specified for column %q of table %q", c.Name, t.Name).At(n.Start)
@@ -206,8 +209,6 @@ func (d *DDL) counted(t *catalog.Table, c *catalog.Column, n *sql.ColumnDef) err
 		return sqlerr.New(sqlerr.SyntaxError, "both default and identity specified for column %q of table %q", c.Name, t.Name).At(n.Start)
 	case !c.Type.IsInteger() || c.Type.ID == catalog.Oid:
 		return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
-	case n.NotNull == sql.No:
-		return sqlerr.New(sqlerr.SyntaxError, "conflicting NULL/NOT NULL declarations for column %q of table %q", c.Name, t.Name).At(n.Start)
 	}
 	c.Identity = catalog.IdentityByDefault
 	if n.Identity.Always {

@@ -34,6 +34,9 @@ type tpchCommand struct {
 
 // Run runs the benchmark.
 func (c *tpchCommand) Run(ctx context.Context) error {
+	if c.SF <= 0 || c.Runs < 1 || c.Warmup < 0 {
+		return errors.New("--sf must be above 0, --runs at least 1, --warmup not negative")
+	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	text := os.Stdout

@@ -116,6 +116,9 @@ func (sh *shell) listRelations(kinds, pattern string) bool {
 
 // matches compares a name with a pattern of * and ?, with or without a schema.
 func matches(pattern, schema, name string) bool {
+	if n := len(pattern); n >= 2 && pattern[0] == '"' && pattern[n-1] == '"' { // as it stands
+		return strings.ReplaceAll(pattern[1:n-1], `""`, `"`) == name
+	}
 	if s, n, ok := strings.Cut(pattern, "."); ok {
 		return wildcard(s, schema) && wildcard(n, name)
 	}
