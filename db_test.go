@@ -371,8 +371,25 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("%s: fitted into 64 MB", query)
 		}
 	}
+	// What a transaction writes and what RETURNING keeps count too.
+	s := db.Session()
+	defer s.Close()
+	mustExec(t, s, "create table t (a int, b text)")
+	for _, statement := range []string{
+		"insert into t select g, repeat('x', 200) from generate_series(1, 2000000) g",
+		"begin; insert into t select g, repeat('x', 200) from generate_series(1, 100000) g; insert into t select * from t; insert into t select * from t; insert into t select * from t",
+		"insert into t values (1, 'x') returning repeat(b, 100000000)",
+	} {
+		if _, err := s.Exec(context.Background(), statement); codeOf(err) != "53200" {
+			t.Errorf("%.60s: %v, want 53200", statement, err)
+		}
+		mustExec(t, s, "rollback")
+	}
 	if used := db.Stats().QueryBytes; used != 0 {
 		t.Errorf("%d bytes are still reserved", used)
+	}
+	if n := count(t, db, "select count(*) from t"); n != 0 {
+		t.Errorf("%d rows left", n)
 	}
 	if n := count(t, db, "select count(*) from generate_series(1, 1000)"); n != 1000 {
 		t.Error("the database is dead")

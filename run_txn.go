@@ -35,7 +35,7 @@ func (s *Session) txnOptions(o TxOptions) storage.TxnOptions {
 	if o.Isolation == RepeatableRead {
 		level = storage.Snapshot
 	}
-	return storage.TxnOptions{Isolation: level, ReadOnly: o.ReadOnly, NoSyncWait: s.noSyncWait()}
+	return storage.TxnOptions{Isolation: level, ReadOnly: o.ReadOnly, NoSyncWait: s.noSyncWait(), Memory: s.db.budget}
 }
 
 func (s *Session) noSyncWait() bool { return s.setting(setSyncCommit) == "off" }

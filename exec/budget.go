@@ -31,7 +31,8 @@ func (b *Budget) Used() int64 {
 	return b.used.Load()
 }
 
-func (b *Budget) reserve(n int64) error {
+// Reserve takes bytes from the budget, or fails with 53200. Who reserved them releases them.
+func (b *Budget) Reserve(n int64) error {
 	if b == nil {
 		return nil
 	}
@@ -45,7 +46,8 @@ func (b *Budget) reserve(n int64) error {
 	return nil
 }
 
-func (b *Budget) release(n int64) {
+// Release gives reserved bytes back.
+func (b *Budget) Release(n int64) {
 	if b != nil {
 		b.used.Add(-n)
 	}
@@ -58,14 +60,14 @@ type account struct {
 }
 
 func (a *account) reserve(n int64) error {
-	if err := a.budget.reserve(n); err != nil {
+	if err := a.budget.Reserve(n); err != nil {
 		return err
 	}
 	a.held.Add(n)
 	return nil
 }
 
-func (a *account) release() { a.budget.release(a.held.Swap(0)) }
+func (a *account) release() { a.budget.Release(a.held.Swap(0)) }
 
 // reserveChunk is how much a worker takes from the budget at least: small enough that dozens of
 // idle workers do not starve a small budget, large enough that growing costs no atomic operation

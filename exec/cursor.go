@@ -19,6 +19,8 @@ type Cursor struct {
 	outcome Outcome
 	err     error
 	closed  bool
+	budget  *Budget // of the kept rows
+	held    int64
 }
 
 // cursorDepth is how many batches the query may be ahead of its reader: enough to keep both busy,
@@ -30,8 +32,10 @@ const cursorDepth = 4
 func Start(ctx context.Context, q Query) (*Cursor, error) {
 	c := &Cursor{}
 	if runsAtOnce(q.Plan.Root) && len(q.Plan.CTEs) == 0 && len(q.Plan.InitPlans) == 0 || writes(q.Plan.Root) {
+		c.budget = q.Memory
 		outcome, err := Run(ctx, q, (*keeper)(c))
 		if err != nil {
+			c.budget.Release(c.held)
 			return nil, err
 		}
 		c.outcome = outcome
@@ -73,7 +77,15 @@ func runsAtOnce(n planner.Node) bool {
 type keeper Cursor
 
 func (k *keeper) Push(b *vector.Batch) error {
-	k.kept = append(k.kept, ownedBatch(b))
+	owned := ownedBatch(b)
+	size := int64(0)
+	for _, v := range owned.Vecs {
+		size += int64(v.SizeBytes())
+	}
+	if err := k.budget.Reserve(size); err != nil {
+		return err
+	}
+	k.kept, k.held = append(k.kept, owned), k.held+size
 	return nil
 }
 
@@ -141,6 +153,8 @@ func (c *Cursor) Next() (*vector.Batch, error) {
 // Close ends the query and waits for it. It returns the error that Next would have returned, unless
 // Close itself caused it.
 func (c *Cursor) Close() error {
+	c.budget.Release(c.held)
+	c.held = 0
 	if c.rows == nil || c.closed {
 		c.kept = nil
 		return nil

@@ -25,8 +25,8 @@ type Txn struct {
 	cmd     uint32      // number of the newest command; views see commands before theirs
 	stack   []statement // running statements, innermost last
 
-	// mu guards snap and the statements' snaps, which the first of several workers to ask for a
-	// view makes.
+	// mu guards charged, and snap and the statements' snaps, which the first of several workers to
+	// ask for a view makes.
 	mu   sync.Mutex
 	snap *snapshot // Snapshot level: that of the transaction
 
@@ -39,7 +39,9 @@ type Txn struct {
 	stats  []tableStats
 	loads  []*freshSpaces
 	moved  []RowRef // rows that have got another reference
-	ended  bool
+	// charged is what opts.Memory was asked for.
+	charged int64
+	ended   bool
 }
 
 // statement is a running statement.
@@ -358,6 +360,10 @@ func (t *Txn) Rollback() {
 // end frees what the transaction holds.
 func (t *Txn) end() {
 	t.ended = true
+	if t.charged > 0 {
+		t.opts.Memory.Release(t.charged)
+		t.charged = 0
+	}
 	for len(t.stack) > 0 {
 		t.EndStatement()
 	}

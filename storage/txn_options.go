@@ -18,4 +18,34 @@ type TxnOptions struct {
 	// NoSyncWait lets Commit return before the commit is durable (synchronous_commit = off). Order
 	// is kept: a crash loses a suffix of the commits, never one in the middle.
 	NoSyncWait bool
+	// Memory is charged for the transaction's writes until it ends; nil = not counted.
+	Memory Memory
+}
+
+// Memory is a budget of bytes. Its methods may be called concurrently.
+type Memory interface {
+	Reserve(n int64) error
+	Release(n int64)
+}
+
+// chargeBytes is how much a transaction's writes may grow before they are charged.
+const chargeBytes = 256 << 10
+
+// charge reserves what the transaction's writes have grown by.
+func (t *Txn) charge() error {
+	if t.opts.Memory == nil {
+		return nil
+	}
+	now := t.OverlayBytes()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	grown := now - t.charged
+	if grown < chargeBytes {
+		return nil
+	}
+	if err := t.opts.Memory.Reserve(grown); err != nil {
+		return err
+	}
+	t.charged += grown
+	return nil
 }

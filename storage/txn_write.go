@@ -45,7 +45,9 @@ func (t *Txn) write(ctx context.Context, tbl *catalog.Table, fn func(c *tableCod
 		var codec *tableCodec
 		if codec, err = t.e.codec(tbl); err == nil {
 			s := writeScratches.Get().(*writeScratch)
-			err = fn(codec, s)
+			if err = fn(codec, s); err == nil {
+				err = t.charge()
+			}
 			writeScratches.Put(s)
 		}
 	}
