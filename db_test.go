@@ -310,6 +310,7 @@ func TestCancel(t *testing.T) {
 		"select count(*) from generate_series(1, 1000000) a, generate_series(1, 1000000) b where a + b = 7",
 		"select sum(a) from (select a.a from generate_series(1, 100000000) a(a) order by a.a desc) x",
 		"select count(*) from generate_series(1, 30000000) a, generate_series(1, 30000000) b where a = b % 1000",
+		"select count(*) from generate_series(1, 100000) g where repeat('ab', g) ~ '(a|b)*c'", // long within a batch
 	} {
 		// The machine may be busy with other things: one of three attempts counts.
 		late := time.Hour

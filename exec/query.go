@@ -83,6 +83,7 @@ func Run(ctx context.Context, q Query, out Result) (Outcome, error) {
 		outcome.Actual = r.stats.actual
 	}
 	r.env = copyEnv(q.Env, q.Plan.ParamSlots)
+	r.env.Stop = r.cancelled
 	if err := ctx.Err(); err != nil {
 		return outcome, ctx.Err()
 	}

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -23,6 +24,9 @@ type Env struct {
 	SearchPath []string
 	Version    string // version(); "" = a default
 	Sequences  Sequences
+
+	// Stop ends evaluations that take long when it is set, with context.Canceled; nil = never.
+	Stop *atomic.Bool
 }
 
 // Param returns the value of $index, counted from 1, or why it has none.
@@ -35,6 +39,8 @@ func (e *Env) Param(index int) (vector.Datum, error) {
 	}
 	return e.Params[index-1], nil
 }
+
+func (e *Env) stopped() bool { return e != nil && e.Stop != nil && e.Stop.Load() }
 
 func (e *Env) zone() *time.Location {
 	if e == nil || e.TimeZone == nil {

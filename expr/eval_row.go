@@ -1,8 +1,12 @@
 package expr
 
 import (
+	"context"
+	"math"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/decimal"
+	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -236,6 +240,9 @@ func (e *rowEval) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vector, error) 
 	return &e.out, nil
 }
 
+// A batch's texts lie in one piece of memory with offsets of 31 bits.
+var errValuesTooLarge = sqlerr.New(sqlerr.ProgramLimitExceeded, "the texts of %d rows at a time must not exceed 2 GB together", vector.BatchCap)
+
 func (e *rowEval) loop(n int, sel vector.Sel) error {
 	r := &e.row
 	bytes := e.out.Kind == vector.Bytes
@@ -252,8 +259,14 @@ func (e *rowEval) loop(n int, sel vector.Sel) error {
 			e.out.CloseTo(r.i)
 		}
 		r.null = false
+		if r.env.stopped() {
+			return context.Canceled
+		}
 		if err := e.one(e, r); err != nil {
 			return err
+		}
+		if bytes && len(e.out.HeapBuf()) > math.MaxInt32 {
+			return errValuesTooLarge
 		}
 		if r.null {
 			e.out.SetNull(r.i, n)
