@@ -275,7 +275,7 @@ func (p *parser) typedLiteral() Expr {
 	}
 	litAt := p.pos
 	value := p.next().val
-	if t.Name == "interval" && t.Fields == "" {
+	if t.Name == "interval" && t.Fields == "" && len(t.Mods) == 0 { // after a precision, fields are not part of it
 		p.intervalFields(&t)
 	}
 	if sized := p.toks[litAt-1].kind == ')'; !sized {
