@@ -52,6 +52,8 @@ func TestCommandLine(t *testing.T) {
 		{"-c \\echo:hello", 1, "", "invalid command"},
 		{"-c select:1", 1, "", "syntax error"},
 		{"./mydb -c \\q", 0, "", ""},
+		{"./mydb --datanodes=3 -c \\q", 0, "", "keeps its 1 data node(s)"},
+		{"./mydb --datanodes=1 -c \\q", 0, "", ""},
 		{"mydb -c \\dt", 1, "", "Did not find any relations.\n"},
 		{"./mydb/ -c \\timing", 0, "Timing is on.\n", ""},
 	} {

@@ -38,6 +38,9 @@ func (c *shellCommand) Run(ctx context.Context, std *streams) error {
 	if err != nil {
 		return err
 	}
+	if c.DataNodes > 0 && c.DataNodes != db.Nodes() {
+		fmt.Fprintf(std.errs, "NOTICE:  the database keeps its %d data node(s); --datanodes is for new databases\n", db.Nodes())
+	}
 	sh := newShell(db, std.out, std.errs)
 	sh.keepGoing = c.KeepGoing
 	err = c.input(ctx, sh)
