@@ -1,0 +1,176 @@
+package planner
+
+import (
+	"math/bits"
+
+	"github.com/weftdb/weft/expr"
+)
+
+// subplan is a joined subset of a region's vertices.
+type subplan struct {
+	set   uint64
+	node  Node
+	facts *relFacts
+	cost  float64
+}
+
+// single returns a vertex as a plan of its own.
+func (g *region) single(i int) *subplan {
+	v := g.vertices[i]
+	p := &subplan{set: 1 << i, node: v.node, facts: v.facts, cost: float64(v.node.Estimate().Total)}
+	return p
+}
+
+// dynamic finds the cheapest tree over all vertices, nil if only cross products connect them.
+func (g *region) dynamic() *subplan {
+	n := len(g.vertices)
+	best := make([]*subplan, 1<<n)
+	for i := range g.vertices {
+		best[1<<i] = g.single(i)
+	}
+	for set := uint64(1); set < 1<<n; set++ {
+		if set&(set-1) == 0 {
+			continue
+		}
+		for left := (set - 1) & set; left > 0; left = (left - 1) & set {
+			right := set &^ left
+			if best[left] == nil || best[right] == nil {
+				continue
+			}
+			if p := g.combine(best[left], best[right], false); p != nil && (best[set] == nil || p.cost < best[set].cost) {
+				best[set] = p
+			}
+		}
+	}
+	return best[1<<n-1]
+}
+
+// greedy joins the pair that costs least until one plan is left; cross products come last.
+func (g *region) greedy() *subplan {
+	var plans []*subplan
+	for i := range g.vertices {
+		plans = append(plans, g.single(i))
+	}
+	for len(plans) > 1 {
+		var best *subplan
+		bi, bj := 0, 0
+		for _, cross := range []bool{false, true} {
+			for i := range plans {
+				for j := range plans {
+					if i == j {
+						continue
+					}
+					if p := g.combine(plans[i], plans[j], cross); p != nil && (best == nil || p.cost < best.cost) {
+						best, bi, bj = p, i, j
+					}
+				}
+			}
+			if best != nil {
+				break
+			}
+		}
+		if best == nil {
+			panic("planner: join region cannot be connected")
+		}
+		var rest []*subplan
+		for i := range plans {
+			if i != bi && i != bj {
+				rest = append(rest, plans[i])
+			}
+		}
+		plans = append(rest, best)
+	}
+	return plans[0]
+}
+
+// combine joins two subsets, or returns nil where that is not allowed: a vertex of a non-inner
+// join must be the right side alone, after the vertices it needs; a cross product only if asked.
+func (g *region) combine(left, right *subplan, cross bool) *subplan {
+	if left.set&(left.set-1) == 0 && g.vertices[bits.TrailingZeros64(left.set)].join != nil {
+		return nil
+	}
+	kind := InnerJoin
+	var mark *expr.Col
+	var conds []expr.Expr
+	if right.set&(right.set-1) == 0 {
+		if v := g.vertices[bits.TrailingZeros64(right.set)]; v.join != nil {
+			if v.need&^left.set != 0 {
+				return nil
+			}
+			if v.need == 0 && len(g.vertices) > 2 && !g.innerDone(left.set) && !cross {
+				return nil // nothing ties it to a place: join it last
+			}
+			kind, mark, conds = v.join.Kind, v.join.Mark, v.join.On
+		}
+	}
+	connected := kind != InnerJoin
+	if kind == InnerJoin {
+		conds = g.between(left.set, right.set)
+		connected = len(conds) > 0
+	}
+	if !connected && !cross {
+		return nil
+	}
+	return g.joined(left, right, kind, conds, mark)
+}
+
+// innerDone reports whether set holds all vertices of inner joins.
+func (g *region) innerDone(set uint64) bool {
+	for i, v := range g.vertices {
+		if v.join == nil && set&(1<<i) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// between returns the inner conditions that become checkable by joining two subsets.
+func (g *region) between(left, right uint64) []expr.Expr {
+	var conds []expr.Expr
+	for _, class := range g.classes {
+		var l, r *member
+		for i := range class {
+			m := &class[i]
+			if left&(1<<m.vertex) != 0 && l == nil {
+				l = m
+			}
+			if right&(1<<m.vertex) != 0 && r == nil {
+				r = m
+			}
+		}
+		if l != nil && r != nil {
+			conds = append(conds, mustResolve(expr.ResolveBinary("=", l.e, r.e, 0)))
+		}
+	}
+	both := left | right
+	for _, p := range g.preds {
+		if p.set&^both == 0 && p.set&^left != 0 && p.set&^right != 0 {
+			conds = append(conds, p.cond)
+		}
+	}
+	return conds
+}
+
+// joined builds and costs a join of two subplans. The right side is hashed.
+func (g *region) joined(left, right *subplan, kind JoinKind, conds []expr.Expr, mark *expr.Col) *subplan {
+	join := &Join{Kind: kind, Left: left.node, Right: right.node, On: conds, Mark: mark}
+	lcols, rcols := setOf(left.node.Cols()), setOf(right.node.Cols())
+	eqs, rest := splitEqualities(conds, lcols, rcols)
+	p := &subplan{set: left.set | right.set, node: join}
+	p.facts = joinFacts(kind, left.facts, right.facts, eqs, rest)
+	p.cost = left.cost + right.cost + joinCost(left.facts.rows, right.facts.rows, p.facts.rows, len(eqs) > 0)
+	if len(eqs) > 0 && left.facts.rows < right.facts.rows {
+		if inner, _, perRow := g.b.indexJoin(kind, left.node, right.node, conds); inner != nil {
+			p.cost = min(p.cost, left.cost+indexJoinCost(left.facts.rows, perRow)+p.facts.rows*costOutput)
+		}
+	}
+	if kind == InnerJoin {
+		return p
+	}
+	// Inner conditions that name what this join adds hold for its result.
+	if conds := g.between(left.set, right.set); len(conds) > 0 {
+		p.node = filterOver(join, conds)
+		p.facts = p.facts.filtered(p.facts.selectivity(conds))
+	}
+	return p
+}
