@@ -124,24 +124,11 @@ const sparse = 4
 
 // dense is Once with the rows side by side.
 func (o *joinOutput) dense(sel vector.Sel, build []uint32) error {
-	for i, c := range o.plan.out {
-		v := &o.own[i]
-		switch {
-		case c.side == rightSide:
-			o.right[i].pick(v, build)
-		case o.input.Vecs[c.at].Form == vector.Const:
-			v = o.input.Vecs[c.at]
-		default:
-			o.probe = o.probe[:0]
-			for _, k := range sel {
-				o.probe = append(o.probe, uint32(k))
-			}
-			vector.Pick(v, o.input.Vecs[c.at], o.probe)
-		}
-		o.batch.Vecs[i] = v
+	o.probe = o.probe[:0]
+	for _, k := range sel {
+		o.probe = append(o.probe, uint32(k))
 	}
-	o.batch.N, o.batch.Sel = len(sel), nil
-	return o.push()
+	return o.Pairs(o.probe, build)
 }
 
 func (o *joinOutput) Pairs(probe, build []uint32) error {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/storage"
@@ -10,11 +11,12 @@ import (
 // lockRowsOp locks the rows that its input was made of and passes on those that are still as they
 // were, or are made again from their newest versions. It runs on one worker, in order.
 type lockRowsOp struct {
-	run   *run
-	node  *planner.LockRows
-	refs  []int    // columns of the references, as node.Rows
-	keep  []int    // the other columns
-	limit *limitOp // of a LIMIT above: no more rows are locked than it takes; nil = all
+	run    *run
+	node   *planner.LockRows
+	tables []*catalog.Table // as node.Rows
+	refs   []int            // columns of the references, as node.Rows
+	keep   []int            // the other columns
+	limit  *limitOp         // of a LIMIT above: no more rows are locked than it takes; nil = all
 }
 
 var lockModes = map[planner.LockStrength]storage.LockMode{planner.LockKeyShare: storage.KeyShare,
@@ -30,6 +32,7 @@ func (b *builder) lockRows(n *planner.LockRows) ([]*stream, error) {
 	op := &lockRowsOp{run: b.run, node: n}
 	at := layout(n.Input.Cols())
 	for i := range n.Rows {
+		op.tables = append(op.tables, findLocked(n.Input, n.Rows[i].Lock).Table)
 		op.refs = append(op.refs, at(n.Rows[i].Ref.ID))
 	}
 	for _, c := range n.Cols() {
@@ -140,15 +143,14 @@ func (p *lockRowsPusher) lock(b *vector.Batch, rows vector.Sel) error {
 
 // lockTable locks the rows of one table and returns those that were not skipped.
 func (p *lockRowsPusher) lockTable(i int, rows vector.Sel) (vector.Sel, error) {
-	l := &p.op.node.Rows[i]
-	scan := findLocked(p.op.node.Input, l.Lock)
+	l, table := &p.op.node.Rows[i], p.op.tables[i]
 	refs := make([]storage.RowRef, len(rows))
 	for k, row := range rows {
 		refs[k] = storage.RowRef(p.rows[i][row])
 	}
-	changed, skipped, err := p.op.run.query.Txn.LockRows(p.w.Ctx, scan.Table, refs, lockModes[l.Strength], lockPolicies[l.Wait])
+	changed, skipped, err := p.op.run.query.Txn.LockRows(p.w.Ctx, table, refs, lockModes[l.Strength], lockPolicies[l.Wait])
 	if sqlerr.CodeOf(err) == sqlerr.LockNotAvailable && l.Wait == planner.LockFails {
-		return nil, sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on row in relation %q", scan.Table.Name)
+		return nil, sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on row in relation %q", table.Name)
 	}
 	if err != nil {
 		return nil, err

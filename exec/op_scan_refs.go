@@ -51,18 +51,24 @@ func (f *refReader) compile(r *run) (err error) {
 func (f *refReader) read(refs []storage.RowRef, out Pusher) error {
 	slices.Sort(refs)
 	for len(refs) > 0 {
-		store, n := refs[0].Store(), 0
-		f.ids = f.ids[:0]
-		for n < len(refs) && n < vector.BatchCap && refs[n].Store() == store {
-			f.ids = append(f.ids, refs[n].Row())
-			n++
-		}
+		n := f.collectIDs(refs)
 		if err := f.readStore(refs[:n], out); err != nil {
 			return err
 		}
 		refs = refs[n:]
 	}
 	return nil
+}
+
+// collectIDs puts into f.ids the rows of the first references that one Fetch can read: of one store,
+// at most a batch. It returns how many they are.
+func (f *refReader) collectIDs(refs []storage.RowRef) (n int) {
+	f.ids = f.ids[:0]
+	for n < len(refs) && n < vector.BatchCap && refs[n].Store() == refs[0].Store() {
+		f.ids = append(f.ids, refs[n].Row())
+		n++
+	}
+	return n
 }
 
 // readStore pushes rows of one store, whose ids are in f.ids.
@@ -122,14 +128,9 @@ func (f *refReader) readInOrder(refs []storage.RowRef, out Pusher) error {
 	all := &vector.Batch{}
 	at := map[storage.RowRef]uint32{} // rows that exist: where they are in all
 	for rest := sorted; len(rest) > 0; {
-		store, n := rest[0].Store(), 0
-		f.ids = f.ids[:0]
-		for n < len(rest) && rest[n].Store() == store {
-			f.ids = append(f.ids, rest[n].Row())
-			n++
-		}
+		n := f.collectIDs(rest)
 		part := &vector.Batch{}
-		missing, err := f.view.Fetch(f.node.Table, store, f.ids, f.cols, part)
+		missing, err := f.view.Fetch(f.node.Table, rest[0].Store(), f.ids, f.cols, part)
 		if err != nil {
 			return err
 		}

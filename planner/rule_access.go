@@ -166,7 +166,7 @@ func (b *binder) scanCost(n *Scan, access Access) (startup, total Cost) {
 	case AccessKey:
 		return 0, costFetch
 	case AccessIndex:
-		return 0, b.indexCost(n, n.Index)
+		return 0, b.indexCost(n, n.Index, 1, costFetch)
 	case AccessRows:
 		return 0, Cost(rowCost)
 	}

@@ -117,36 +117,44 @@ func comparesAs(e expr.Expr, c *expr.Col) bool {
 
 // isColumn reports whether an expression's column is the table's column of that id.
 func (n *Scan) isColumn(c *expr.Col, id catalog.ColumnID) bool {
+	of, ok := n.tableColumn(c)
+	return ok && of == id
+}
+
+// tableColumn returns the id that an expression's column has in the scan's table; ok is false if it
+// is not one of the scan's.
+func (n *Scan) tableColumn(c *expr.Col) (id catalog.ColumnID, ok bool) {
 	for _, sc := range n.Columns {
 		if sc.Col.ID == c.ID {
-			return n.Table.Columns[sc.Pos].ID == id
+			return n.Table.Columns[sc.Pos].ID, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // cheapestIndex returns the index scan that costs least, nil when no index helps.
 func (b *binder) cheapestIndex(n *Scan) (best *IndexScan, cost Cost) {
+	if !b.settings.EnableIndexScan {
+		return nil, 0
+	}
 	for i := range n.Table.Indexes {
-		if !b.settings.EnableIndexScan {
-			break
-		}
 		s := n.indexScan(&n.Table.Indexes[i])
 		if s == nil {
 			continue
 		}
-		if c := b.indexCost(n, s); best == nil || c < cost {
+		if c := b.indexCost(n, s, 1, costFetch); best == nil || c < cost {
 			best, cost = s, c
 		}
 	}
 	return best, cost
 }
 
-// indexCost estimates reading a table through an index: every entry of the range is a row fetched.
-func (b *binder) indexCost(n *Scan, s *IndexScan) Cost {
+// indexCost estimates reading a share of a range of an index: every entry of it is a row fetched, at
+// the cost of a fetch.
+func (b *binder) indexCost(n *Scan, s *IndexScan, share, fetch float64) Cost {
 	part := *n
 	part.Filter = s.Conds
 	entries := b.scanFacts(&part).rows
 	ranges := float64(max(len(s.In), 1))
-	return Cost(ranges*costIndexSeek + entries*(costIndexEntry+costFetch+costFilter*float64(len(n.Filter))))
+	return Cost(ranges*costIndexSeek + entries*share*(costIndexEntry+fetch+costFilter*float64(len(n.Filter))))
 }

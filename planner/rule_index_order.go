@@ -30,11 +30,8 @@ func (b *binder) orderByIndex(n *Sort) Node {
 		if !ok {
 			continue
 		}
-		part := *scan
-		part.Filter = s.Conds
-		entries := b.scanFacts(&part).rows
 		share := math.Min(1, limitOf(n, rows)/rows) // of the entries that a LIMIT lets through
-		cost := float64(max(len(s.In), 1))*costIndexSeek + entries*share*(costIndexEntry+costOrderedFetch+costFilter*float64(len(scan.Filter)))
+		cost := float64(b.indexCost(scan, s, share, costOrderedFetch))
 		if cost < best {
 			best, chosen = cost, s
 			chosen.Ordered, chosen.Reverse = true, reverse
@@ -106,15 +103,11 @@ func sortedScan(n *Sort) (*Scan, []orderKey) {
 				if !ok {
 					return nil, nil
 				}
-				found := false
-				for _, sc := range in.Columns {
-					if sc.Col.ID == c.ID {
-						keys[i], found = orderKey{in.Table.Columns[sc.Pos].ID, n.Keys[i].Desc}, true
-					}
-				}
-				if !found {
+				id, ok := in.tableColumn(c)
+				if !ok {
 					return nil, nil
 				}
+				keys[i] = orderKey{id, n.Keys[i].Desc}
 			}
 			return in, keys
 		default:

@@ -66,9 +66,13 @@ func PickAt(dst, src *Vector, n int, sel Sel, idx []uint32) {
 	for _, i := range idx {
 		missing = missing || i == NoRow
 	}
-	if !missing {
-		return
+	if missing {
+		pickValidAt(dst, src, n, sel, idx)
 	}
+}
+
+// pickValidAt makes row sel[k] of dst NULL where row idx[k] of src is, or there is no such row.
+func pickValidAt(dst, src *Vector, n int, sel Sel, idx []uint32) {
 	valid := dst.AllValid(n)
 	for k, i := range idx {
 		if i == NoRow || src.IsNull(int(i)) {

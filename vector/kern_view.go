@@ -48,14 +48,8 @@ func ViewRowsAt(dst, src, words *Vector, n int, sel Sel, idx []uint32) {
 		}
 		codes[sel[k]] = i
 	}
-	if !missing {
-		return
-	}
-	valid := dst.AllValid(n)
-	for k, i := range idx {
-		if i == NoRow || src.IsNull(int(i)) {
-			valid.Clear(int(sel[k]))
-		}
+	if missing {
+		pickValidAt(dst, src, n, sel, idx)
 	}
 }
 
