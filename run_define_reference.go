@@ -99,8 +99,8 @@ func (d *definition) checkForeignKey(t *catalog.Table, key *catalog.ForeignKey) 
 func (k *keyWork) checkAll(use *exec.KeyChange) error {
 	t := newReferenceText(use, k.env)
 	if use.Key.MatchFull && len(t.columns) > 1 {
-		if some, err := k.some(t.mixed()); some || err != nil {
-			return firstError(err, heldViolation(use.Child, use.Key).WithDetail("MATCH FULL does not allow mixing of null and nonnull key values."))
+		if err := k.checkMixed(t); err != nil {
+			return err
 		}
 	}
 	rows, err := k.run(t.unmatched())

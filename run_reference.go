@@ -107,80 +107,18 @@ func (k *keyWork) replaced(c *exec.KeyChange) error {
 		return err
 	}
 	t := newReferenceText(use, k.env)
-	moves := k.mayMove(use)
-	if moves && c.New != nil {
-		if t.single, err = k.overlap(use, c); err != nil {
-			return err
-		}
-	}
 	err = t.each(len(c.Values), func(from, to int) error {
-		return k.carry(t.change(action, c, from, to), t, c.Values[from:to], moves && action != catalog.SetDefault)
+		query := t.change(action, c, from, to)
+		if query == "" {
+			return nil
+		}
+		_, err := k.run(query)
+		return err
 	})
 	if err != nil || action != catalog.SetDefault {
 		return err
 	}
 	return k.checkGone(c, true) // the default may be what went
-}
-
-// mayMove reports whether a statement may miss rows of the referencing table: at READ COMMITTED it
-// takes a row that another transaction moves to another data node meanwhile for deleted.
-func (k *keyWork) mayMove(use *exec.KeyChange) bool {
-	return len(use.Child.Stores) > 1 && k.w.txn.RereadsRows()
-}
-
-// overlap reports whether some values become others that change too: which rows are left to change is
-// clear value by value only then.
-func (k *keyWork) overlap(use, c *exec.KeyChange) (bool, error) {
-	old := map[string]struct{}{}
-	for _, v := range c.Values {
-		key, _, err := use.Encode(k.w.txn.Engine(), v)
-		if err != nil {
-			return false, err
-		}
-		old[string(key)] = struct{}{}
-	}
-	for _, v := range c.New {
-		key, _, err := use.Encode(k.w.txn.Engine(), v)
-		if err != nil {
-			return false, err
-		}
-		if _, both := old[string(key)]; both {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// carry runs the statement that carries a change of values over, again while rows that moved are left.
-func (k *keyWork) carry(query string, t *referenceText, values [][]vector.Datum, moves bool) error {
-	if query == "" {
-		return nil
-	}
-	const tries = 100 // each failure takes somebody who moved a row just then
-	for range tries {
-		if _, err := k.run(query); err != nil || !moves {
-			return err
-		}
-		if left, err := k.some(t.referencing(values, false)); !left || err != nil {
-			return err
-		}
-	}
-	return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent update")
-}
-
-// references reports whether a row references one of the values, waiting for those who are deleting
-// such rows.
-func (k *keyWork) references(t *referenceText, values [][]vector.Datum) (bool, error) {
-	wait := k.w.txn.RereadsRows()
-	for {
-		some, err := k.some(t.referencing(values, wait))
-		if some || err != nil || !k.mayMove(t.use) {
-			return some, err
-		}
-		if left, err := k.some(t.referencing(values, false)); !left || err != nil {
-			return false, err
-		}
-	}
 }
 
 // current resolves a key's tables as they are now; nil if the key has been dropped. The parent is kept
@@ -210,49 +148,53 @@ func (k *keyWork) checkHeld(c *exec.KeyChange) error {
 	}
 	t := newReferenceText(use, k.env)
 	if c.Mixed {
-		if some, err := k.some(t.mixed()); some || err != nil {
-			return firstError(err, heldViolation(use.Child, use.Key).WithDetail("MATCH FULL does not allow mixing of null and nonnull key values."))
+		if err := k.checkMixed(t); err != nil {
+			return err
 		}
 	}
-	casts := newKeyCasts(use, k.env)
 	for i, values := range c.Values {
 		if i%vector.BatchCap == 0 && k.r.ctx.Err() != nil {
 			return canceled(k.r.ctx)
 		}
-		found, err := k.exists(use, casts, values)
+		found, err := k.exists(t, values)
 		if err != nil {
 			return err
 		}
 		if found {
 			continue
 		}
-		if some, err := k.some(t.withValues(values)); some || err != nil {
-			return firstError(err, heldViolation(use.Child, use.Key).
-				WithDetail("Key %s is not present in table %q.", t.describe(values, true), use.Parent.Name))
+		some, err := k.some(t.withValues(values))
+		if err != nil {
+			return err
+		}
+		if some {
+			return heldViolation(use.Child, use.Key).
+				WithDetail("Key %s is not present in table %q.", t.describe(values, true), use.Parent.Name)
 		}
 	}
 	return nil
 }
 
-func firstError(err error, other *sqlerr.Error) error {
-	if err != nil {
+// checkMixed looks for a row that MATCH FULL forbids.
+func (k *keyWork) checkMixed(t *referenceText) error {
+	some, err := k.some(t.mixed())
+	if err != nil || !some {
 		return err
 	}
-	return other
+	return heldViolation(t.use.Child, t.use.Key).WithDetail("MATCH FULL does not allow mixing of null and nonnull key values.")
 }
 
 // exists locks the row that has the values of a held key and reports whether there is one.
-func (k *keyWork) exists(use *exec.KeyChange, casts *keyCasts, values []vector.Datum) (bool, error) {
-	values, ok := casts.toParent(values)
+func (k *keyWork) exists(t *referenceText, values []vector.Datum) (bool, error) {
+	values, ok := t.toParent(values)
 	if !ok {
 		return false, nil
 	}
-	engine := k.w.txn.Engine()
-	key, _, err := use.Encode(engine, values)
+	key, _, err := t.use.Encode(k.w.txn.Engine(), values)
 	if err != nil {
 		return false, err
 	}
-	return k.w.txn.LockReferenced(k.r.ctx, use.Parent, use.Index, key)
+	return k.w.txn.LockReferenced(k.r.ctx, t.use.Parent, t.use.Index, key)
 }
 
 // checkGone makes sure that no row references values that went. With again, values that another row
@@ -281,7 +223,8 @@ func (k *keyWork) checkGone(c *exec.KeyChange, again bool) error {
 	}
 	t := newReferenceText(use, k.env)
 	return t.each(len(values), func(from, to int) error {
-		some, err := k.references(t, values[from:to])
+		// Whoever is deleting such a row is waited for.
+		some, err := k.some(t.referencing(values[from:to], k.w.txn.RereadsRows()))
 		if err != nil || !some {
 			return err
 		}

@@ -28,7 +28,6 @@ type referenceText struct {
 	names          []string         // x.column
 	table          string
 	indexed        bool
-	single         bool // one value per statement
 }
 
 func newReferenceText(use *exec.KeyChange, env *expr.Env) *referenceText {
@@ -47,9 +46,6 @@ func (t *referenceText) each(n int, run func(from, to int) error) error {
 	size := joinedKeys
 	if t.indexed {
 		size = listedKeys
-	}
-	if t.single {
-		size = 1
 	}
 	for from := 0; from < n; from += size {
 		if err := run(from, min(from+size, n)); err != nil {
@@ -271,26 +267,12 @@ func (t *referenceText) describe(values []vector.Datum, held bool) string {
 	return "(" + strings.Join(names, ", ") + ")=(" + strings.Join(texts, ", ") + ")"
 }
 
-// keyCasts turn values of referencing columns into those of the referenced ones.
-type keyCasts struct {
-	child, parent []catalog.Type
-	env           *expr.Env
-}
-
-func newKeyCasts(use *exec.KeyChange, env *expr.Env) *keyCasts {
-	c := &keyCasts{env: env}
-	for i, id := range use.Key.Columns {
-		c.child = append(c.child, use.Child.Columns[use.Child.ColumnByID(id)].Type)
-		c.parent = append(c.parent, use.Parent.Columns[use.Parent.ColumnByID(use.Key.RefColumns[i])].Type)
-	}
-	return c
-}
-
-// toParent converts values; ok is false if the referenced columns cannot have them.
-func (c *keyCasts) toParent(values []vector.Datum) (out []vector.Datum, ok bool) {
+// toParent converts values of the referencing columns to the referenced columns' types; ok is false if
+// those cannot have them.
+func (t *referenceText) toParent(values []vector.Datum) (out []vector.Datum, ok bool) {
 	out = slices.Clone(values)
 	for i := range out {
-		child, parent := c.child[i], c.parent[i]
+		child, parent := t.columns[i].Type, t.types[i].Type
 		switch {
 		case child == parent:
 		case child.IsInteger() && parent.IsInteger():
@@ -299,7 +281,7 @@ func (c *keyCasts) toParent(values []vector.Datum) (out []vector.Datum, ok bool)
 			}
 			out[i].Kind = parent.Kind()
 		default:
-			if out[i], ok = c.convert(out[i], child, parent); !ok || !c.equal(values[i], out[i], child, parent) {
+			if out[i], ok = t.convert(out[i], child, parent); !ok || !t.equalValues(values[i], out[i], child, parent) {
 				return nil, false
 			}
 		}
@@ -307,17 +289,17 @@ func (c *keyCasts) toParent(values []vector.Datum) (out []vector.Datum, ok bool)
 	return out, true
 }
 
-func (c *keyCasts) convert(d vector.Datum, from, to catalog.Type) (vector.Datum, bool) {
+func (t *referenceText) convert(d vector.Datum, from, to catalog.Type) (vector.Datum, bool) {
 	e, err := expr.Coerce(&expr.Const{Value: d, Typ: from}, to, expr.AssignmentCast, 0)
 	if err != nil {
 		return d, false
 	}
-	return c.value(e)
+	return t.value(e)
 }
 
-// equal reports whether a converted value equals what it was made of: a modifier may have rounded it.
-// Blanks, which char does not see, make no difference.
-func (c *keyCasts) equal(before, after vector.Datum, child, parent catalog.Type) bool {
+// equalValues reports whether a converted value equals what it was made of: a modifier may have
+// rounded it. Blanks, which char does not see, make no difference.
+func (t *referenceText) equalValues(before, after vector.Datum, child, parent catalog.Type) bool {
 	if parent.ID == catalog.Char {
 		return true
 	}
@@ -325,13 +307,13 @@ func (c *keyCasts) equal(before, after vector.Datum, child, parent catalog.Type)
 	if err != nil {
 		return false
 	}
-	same, ok := c.value(e)
+	same, ok := t.value(e)
 	return ok && same.I != 0
 }
 
 // value computes an expression of constants.
-func (c *keyCasts) value(e expr.Expr) (vector.Datum, bool) {
-	e, err := expr.FoldConstants(e, c.env)
+func (t *referenceText) value(e expr.Expr) (vector.Datum, bool) {
+	e, err := expr.FoldConstants(e, t.env)
 	k, ok := e.(*expr.Const)
 	if err != nil || !ok {
 		return vector.Datum{}, false
