@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/weftdb/weft/catalog"
@@ -339,22 +340,33 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 	return done("DROP TABLE"), nil
 }
 
+// dropped looks up a relation that DROP names; nil if there is none and the statement says IF EXISTS.
+func (d *definition) dropped(n *sql.Drop, name sql.ObjectName, kind catalog.RelationKind) (*catalog.Table, error) {
+	r := d.ddl.FindRelation(name)
+	switch {
+	case r == nil && n.IfExists:
+		d.ddl.Notices = append(d.ddl.Notices, fmt.Sprintf("%s %q does not exist, skipping", kind, name.Name))
+		return nil, nil
+	case r == nil:
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", kind, name.Name)
+	case r.Kind != kind:
+		return nil, planner.WrongKind(r, kind)
+	}
+	return r, nil
+}
+
 // namedTables looks up the tables of DROP TABLE.
 func (d *definition) namedTables(n *sql.Drop) ([]*catalog.Table, error) {
 	var tables []*catalog.Table
 	for _, name := range n.Names {
-		t := d.ddl.FindTable(name)
-		if t == nil {
-			if n.IfExists {
-				d.ddl.Notices = append(d.ddl.Notices, `table "`+name.Name+`" does not exist, skipping`)
-				continue
-			}
-			if other := d.ddl.FindRelation(name); other != nil {
-				return nil, planner.WrongKind(other, catalog.OrdinaryTable)
-			}
-			return nil, sqlerr.New(sqlerr.UndefinedTable, "table %q does not exist", name.Name).At(name.Start)
+		t, err := d.dropped(n, name, catalog.OrdinaryTable)
+		if sqlerr.CodeOf(err) == sqlerr.UndefinedTable {
+			err = at(err, name)
 		}
-		if !slices.ContainsFunc(tables, func(o *catalog.Table) bool { return o.ID == t.ID }) {
+		if err != nil {
+			return nil, err
+		}
+		if t != nil && !slices.ContainsFunc(tables, func(o *catalog.Table) bool { return o.ID == t.ID }) {
 			tables = append(tables, t)
 		}
 	}

@@ -38,16 +38,12 @@ func (d *definition) alterSequence(n *sql.AlterSequence) (*Rows, error) {
 // which drops the default too.
 func (d *definition) dropSequence(n *sql.Drop) (*Rows, error) {
 	for _, name := range n.Names {
-		r := d.ddl.FindSequence(name)
+		r, err := d.dropped(n, name, catalog.SequenceRelation)
+		if err != nil {
+			return nil, err
+		}
 		if r == nil {
-			if n.IfExists {
-				d.ddl.Notices = append(d.ddl.Notices, `sequence "`+name.Name+`" does not exist, skipping`)
-				continue
-			}
-			if other := d.ddl.FindRelation(name); other != nil {
-				return nil, planner.WrongKind(other, catalog.SequenceRelation)
-			}
-			return nil, sqlerr.New(sqlerr.UndefinedTable, "sequence %q does not exist", name.Name)
+			continue
 		}
 		for _, use := range d.ddl.SequenceUses(r) {
 			if !n.Cascade {

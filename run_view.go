@@ -7,7 +7,6 @@ import (
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
-	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
 	"github.com/weftdb/weft/storage"
 )
@@ -30,15 +29,12 @@ func (d *definition) createView(n *sql.CreateView) (*Rows, error) {
 
 func (d *definition) dropView(n *sql.Drop) (*Rows, error) {
 	for _, name := range n.Names {
-		v := d.ddl.FindRelation(name)
-		switch {
-		case v == nil && n.IfExists:
-			d.ddl.Notices = append(d.ddl.Notices, `view "`+name.Name+`" does not exist, skipping`)
+		v, err := d.dropped(n, name, catalog.ViewRelation)
+		if err != nil {
+			return nil, err
+		}
+		if v == nil {
 			continue
-		case v == nil:
-			return nil, sqlerr.New(sqlerr.UndefinedTable, "view %q does not exist", name.Name)
-		case v.Kind != catalog.ViewRelation:
-			return nil, planner.WrongKind(v, catalog.ViewRelation)
 		}
 		if err := d.dropDependentViews(v, n.Cascade); err != nil {
 			return nil, err

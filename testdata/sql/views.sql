@@ -45,3 +45,12 @@ select * from tx order by a;
 rollback;
 drop table t cascade;
 drop table u, t;
+
+-- IF EXISTS does not forgive a relation of another kind.
+create view other_kind as select 1 as a;
+create sequence other_sequence;
+drop table if exists other_kind;
+drop view if exists other_sequence;
+drop sequence if exists other_kind;
+drop view other_kind;
+drop sequence other_sequence;
