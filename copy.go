@@ -178,11 +178,9 @@ type copyLoad struct {
 }
 
 func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []sql.Ident, in planner.Input, w *work) (*copyLoad, error) {
-	l := &copyLoad{statement: r.text, table: t, in: in, threads: r.s.threads(), wasEmpty: r.s.db.engine.RowCount(t) == 0}
+	l := &copyLoad{statement: r.text, table: t, in: in, threads: r.s.derived().threads, wasEmpty: r.s.db.engine.RowCount(t) == 0}
 	var err error
-	if l.env, err = r.sessionEnv(); err != nil {
-		return nil, err
-	}
+	l.env = r.sessionEnv()
 	for _, id := range columns {
 		pos := t.ColumnIndex(id.Name)
 		if pos < 0 {

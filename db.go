@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/exec"
@@ -36,9 +37,11 @@ type database struct {
 	users   *users
 	control *control // nil = nobody can ask
 
-	mu      sync.Mutex // guards global
-	global  map[string]string
-	handles int // guarded by open's mutex
+	mu            sync.Mutex // guards global
+	global        map[string]string
+	globalVersion atomic.Uint64                   // names what is in global
+	derived       atomic.Pointer[derivedSettings] // of sessions without settings of their own
+	handles       int                             // guarded by open's mutex
 }
 
 // open lists the directories this process has open, so that a second Open shares the first.

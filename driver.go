@@ -93,7 +93,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, err
 		}
 	}
-	return &conn{s: s, settings: c.settings}, nil
+	return &conn{s: s, initial: s.values}, nil
 }
 
 // Close is called by sql.DB.Close.
@@ -110,8 +110,8 @@ func (c *connector) Close() error {
 
 // conn is one session.
 type conn struct {
-	s        *Session
-	settings map[string]string
+	s       *Session
+	initial sessionValues
 }
 
 // Prepare parses a statement; its plan is made when it first runs.
@@ -170,13 +170,8 @@ func (c *conn) Ping(context.Context) error {
 func (c *conn) ResetSession(context.Context) error {
 	err := c.s.locked(func() error {
 		c.s.rollback()
-		c.s.values = sessionValues{}
+		c.s.values = c.initial
 		clear(c.s.prepared)
-		for name, value := range c.settings {
-			if err := c.s.set(name, value, false); err != nil {
-				return err
-			}
-		}
 		return nil
 	})
 	if errors.Is(err, errClosed) {

@@ -68,10 +68,7 @@ func (r *running) finishLoad(l *copyLoad, w *work) (int64, error) {
 
 // checkLoaded checks the rows of a table that was empty.
 func (r *running) checkLoaded(l *copyLoad, w *work) error {
-	env, err := r.sessionEnv()
-	if err != nil {
-		return err
-	}
+	env := r.sessionEnv()
 	k := &keyWork{r: r, w: w, env: env}
 	for i := range l.keyUses.Held {
 		c := exec.NewKeyChange(l.keyUses.Held[i])

@@ -1,34 +1,49 @@
 package weft
 
 import (
-	"fmt"
 	"strings"
 	"sync"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/exec"
 	"github.com/weftdb/weft/planner"
 )
 
-// planCache keeps the plans of recent statements of the whole database. A plan is found again under
-// the same text, planning settings and catalog version.
+// planCache keeps the plans of recent statements of the whole database.
 type planCache struct {
 	mu    sync.Mutex // guards plans
-	plans map[string]*planner.Plan
+	plans map[planKey]*cachedPlan
+}
+
+// planKey is what a plan depends on besides the database's contents.
+type planKey struct {
+	text     string
+	settings string // that shape plans
+	types    string // of the parameters, where they are declared
+	catalog  uint64 // version
+	views    uint64 // version
+}
+
+// cachedPlan is a plan with what runs it again without building operators.
+type cachedPlan struct {
+	*planner.Plan
+	direct bool
+	pool   sync.Pool // of *exec.Direct, if direct
 }
 
 // planCacheSize bounds the cache: it is emptied when full, which costs a replanning of what is in
 // use and needs no bookkeeping per execution.
 const planCacheSize = 1024
 
-func newPlanCache() *planCache { return &planCache{plans: map[string]*planner.Plan{}} }
+func newPlanCache() *planCache { return &planCache{plans: map[planKey]*cachedPlan{}} }
 
-func (c *planCache) get(key string) *planner.Plan {
+func (c *planCache) get(key planKey) *cachedPlan {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.plans[key]
 }
 
-func (c *planCache) put(key string, p *planner.Plan) {
+func (c *planCache) put(key planKey, p *cachedPlan) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.plans) >= planCacheSize {
@@ -41,7 +56,7 @@ func (c *planCache) put(key string, p *planner.Plan) {
 var planningSettings = []string{setSearchPath, setRouterMode, setImcvScan, setHybridScan, setHashJoin, setIndexScan, setNestedLoop, setDisabledRules, setEnableHTAP, setTimeZone}
 
 // plan returns the plan of the statement and tells the client what planning noticed.
-func (r *running) plan(c *catalog.Snapshot) (*planner.Plan, error) {
+func (r *running) plan(c *catalog.Snapshot) (*cachedPlan, error) {
 	p, err := r.cachedPlan(c)
 	if err == nil {
 		r.s.notices(p.Notices)
@@ -52,30 +67,29 @@ func (r *running) plan(c *catalog.Snapshot) (*planner.Plan, error) {
 // cachedPlan returns a plan, made anew or before. Only statements with parameters come from the
 // cache: they are the ones that are prepared to be run again, and constants let a plan be better
 // than general.
-func (r *running) cachedPlan(c *catalog.Snapshot) (*planner.Plan, error) {
+func (r *running) cachedPlan(c *catalog.Snapshot) (*cachedPlan, error) {
 	s := r.s
+	cached := strings.IndexByte(r.text, '$') >= 0 && c == s.db.engine.Catalog()
+	key := planKey{text: r.text, catalog: c.Version, views: s.db.views.Version()}
+	if cached {
+		key.settings = s.derived().planning
+		for _, t := range r.types {
+			key.types += t.String() + "\x00"
+		}
+		if p := s.db.plans.get(key); p != nil {
+			return p, nil
+		}
+	}
 	in := s.input(c)
 	in.ParamTypes = r.types
-	if !strings.Contains(r.text, "$") || c != s.db.engine.Catalog() {
-		return planner.Build(r.stmt, in)
+	built, err := planner.Build(r.stmt, in)
+	if err != nil {
+		return nil, err
 	}
-	var key strings.Builder
-	fmt.Fprintf(&key, "%d/%d\x00", in.Catalog.Version, s.db.views.Version())
-	for _, name := range planningSettings {
-		key.WriteString(s.setting(name))
-		key.WriteByte(0)
+	p := &cachedPlan{Plan: built}
+	if cached {
+		p.direct = exec.IsDirect(built)
+		s.db.plans.put(key, p)
 	}
-	for _, t := range r.types {
-		key.WriteString(t.String())
-		key.WriteByte(0)
-	}
-	key.WriteString(r.text)
-	if p := s.db.plans.get(key.String()); p != nil {
-		return p, nil
-	}
-	p, err := planner.Build(r.stmt, in)
-	if err == nil {
-		s.db.plans.put(key.String(), p)
-	}
-	return p, err
+	return p, nil
 }

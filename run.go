@@ -2,9 +2,7 @@ package weft
 
 import (
 	"context"
-	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/exec"
@@ -88,7 +86,7 @@ func (s *Session) beginWork() *work {
 		w.own = true
 		w.txn = s.db.engine.Begin(s.txnOptions(s.defaultTxOptions()))
 	}
-	w.txn.SetLockTimeout(s.milliseconds(setLockTimeout))
+	w.txn.SetLockTimeout(s.derived().lockTimeout)
 	w.txn.BeginStatement()
 	s.txUsed = true
 	if w.own {
@@ -142,7 +140,7 @@ func (s *Session) input(c *catalog.Snapshot) planner.Input {
 
 func (s *Session) plannerSettings() *planner.Settings {
 	p := planner.DefaultSettings()
-	p.SearchPath, _ = splitNames(s.setting(setSearchPath)) // checked when it was set
+	p.SearchPath = s.derived().searchPath
 	p.EnableHTAP = s.on(setEnableHTAP)
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)
@@ -164,13 +162,9 @@ func (s *Session) plannerSettings() *planner.Settings {
 }
 
 // sessionEnv is what expressions without parameters may depend on.
-func (r *running) sessionEnv() (*expr.Env, error) {
-	zone, err := expr.LoadZone(r.s.setting(setTimeZone))
-	if err != nil {
-		return nil, err
-	}
-	path, _ := splitNames(r.s.setting(setSearchPath)) // checked when it was set
-	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: path, Version: "PostgreSQL " + serverVersion, Sequences: sequences{r}}, nil
+func (r *running) sessionEnv() *expr.Env {
+	d := r.s.derived()
+	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: d.zone, SearchPath: d.searchPath, Version: "PostgreSQL " + serverVersion, Sequences: sequences{r}}
 }
 
 // env is what a plan's expressions may depend on.
@@ -178,15 +172,13 @@ func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
 	if err := r.s.refuseInBlock(plan); err != nil {
 		return nil, err
 	}
-	env, err := r.sessionEnv()
-	if err != nil {
-		return nil, err
-	}
+	env := r.sessionEnv()
 	if len(r.args) != len(plan.Params) {
 		return nil, sqlerr.New(sqlerr.UndefinedParameter, "the statement takes %d parameters but %d arguments were given", len(plan.Params), len(r.args))
 	}
 	env.Params = make([]vector.Datum, plan.ParamSlots)
 	for i, t := range plan.Params {
+		var err error
 		if env.Params[i], err = r.args[i].datum(t, env); err != nil {
 			return nil, err
 		}
@@ -196,17 +188,11 @@ func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
 
 // deadline applies statement_timeout.
 func (r *running) deadline() (context.Context, context.CancelFunc) {
-	d := r.s.milliseconds(setStatementTimeout)
+	d := r.s.derived().statementTimeout
 	if d <= 0 {
-		return context.WithCancel(r.ctx)
+		return r.ctx, func() {}
 	}
 	return context.WithTimeoutCause(r.ctx, d, errStatementTimeout)
-}
-
-// milliseconds is the value of a setting that is a time.
-func (s *Session) milliseconds(name string) time.Duration {
-	ms, _ := strconv.ParseInt(s.setting(name), 10, 64) // normalised when it was set
-	return time.Duration(ms) * time.Millisecond
 }
 
 // timed is the statement with a context that ends when statement_timeout has passed.
@@ -215,11 +201,6 @@ func (r *running) timed() (*running, context.CancelFunc) {
 	var cancel context.CancelFunc
 	inner.ctx, cancel = r.deadline()
 	return &inner, cancel
-}
-
-func (s *Session) threads() int {
-	n, _ := strconv.Atoi(s.setting(setThreads)) // normalised when it was set
-	return max(n, 1)
 }
 
 // query runs SELECT, INSERT, UPDATE or DELETE.
@@ -272,7 +253,7 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, err := r.env(plan)
+	env, err := r.env(plan.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -280,15 +261,15 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 		return nil, err
 	}
 	if plan.Point != nil {
-		return r.readPoint(plan, view, env)
+		return r.readPoint(plan.Plan, view, env)
 	}
 	ctx, cancel := r.deadline()
-	cursor, err := exec.Start(ctx, s.execQuery(plan, view, nil, env, r.text))
+	cursor, err := exec.Start(ctx, r.execQuery(plan.Plan, view, nil, env))
 	if err != nil {
 		cancel()
 		return nil, contextError(ctx, err)
 	}
-	rows := &Rows{ctx: ctx, columns: resultColumns(plan), cursor: cursor, env: env, tagPrefix: "SELECT", onError: s.fail}
+	rows := &Rows{ctx: ctx, columns: resultColumns(plan.Plan), cursor: cursor, env: env, tagPrefix: "SELECT", onError: s.fail}
 	rows.finish = func() {
 		cancel()
 		view.Release()
@@ -314,9 +295,10 @@ func (s *Session) view() *storage.View {
 	return s.txn.View()
 }
 
-func (s *Session) execQuery(plan *planner.Plan, view *storage.View, txn *storage.Txn, env *expr.Env, text string) exec.Query {
-	return exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: s.threads(), Memory: s.db.budget,
-		Columns: s.db.views, TableFunction: s.db.tableFunction, Statement: text}
+func (r *running) execQuery(plan *planner.Plan, view *storage.View, txn *storage.Txn, env *expr.Env) exec.Query {
+	db := r.s.db
+	return exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: r.s.derived().threads, Memory: db.budget,
+		Columns: db.views, TableFunction: db.tableFunction, Statement: r.text, Stop: db.users.stop(r.ctx)}
 }
 
 // locksRows reports whether a query has FOR UPDATE or the like in it.
@@ -332,7 +314,7 @@ func locksRows(q *sql.Select) bool {
 }
 
 // write runs a plan that writes, to its end, and what its foreign keys make of it.
-func (r *running) write(plan *planner.Plan, w *work, view *storage.View) (*Rows, error) {
+func (r *running) write(plan *cachedPlan, w *work, view *storage.View) (*Rows, error) {
 	timed, cancel := r.timed()
 	defer cancel()
 	changes := &exec.KeyChanges{}
@@ -347,31 +329,60 @@ func (r *running) write(plan *planner.Plan, w *work, view *storage.View) (*Rows,
 }
 
 // writeRows runs a plan that writes, to its end: its RETURNING rows are collected.
-func (r *running) writeRows(plan *planner.Plan, w *work, view *storage.View, changes *exec.KeyChanges) (*Rows, error) {
-	env, err := r.env(plan)
+func (r *running) writeRows(plan *cachedPlan, w *work, view *storage.View, changes *exec.KeyChanges) (*Rows, error) {
+	env, err := r.env(plan.Plan)
 	if err != nil {
 		return nil, err
 	}
-	q := r.s.execQuery(plan, view, w.txn, env, r.text)
+	q := r.execQuery(plan.Plan, view, w.txn, env)
 	q.Keys = changes
-	cursor, err := exec.Start(r.ctx, q)
+	rows := &Rows{ctx: r.ctx, columns: resultColumns(plan.Plan), env: env}
+	if plan.direct {
+		err = rows.runDirect(r.ctx, plan, q)
+	} else {
+		err = rows.runToEnd(r.ctx, q)
+	}
 	if err != nil {
 		return nil, contextError(r.ctx, err)
 	}
-	rows := &Rows{ctx: r.ctx, columns: resultColumns(plan), env: env}
-	if err := rows.collect(cursor); err != nil {
-		return nil, contextError(r.ctx, err)
-	}
-	rows.affected = cursor.Affected()
 	switch r.stmt.(type) {
 	case *sql.Insert:
-		rows.tag = fmt.Sprintf("INSERT 0 %d", rows.affected)
+		rows.tag = "INSERT 0 " + strconv.FormatInt(rows.affected, 10)
 	case *sql.Update:
-		rows.tag = fmt.Sprintf("UPDATE %d", rows.affected)
+		rows.tag = "UPDATE " + strconv.FormatInt(rows.affected, 10)
 	case *sql.Delete:
-		rows.tag = fmt.Sprintf("DELETE %d", rows.affected)
+		rows.tag = "DELETE " + strconv.FormatInt(rows.affected, 10)
 	case *sql.Select:
 		rows.tagPrefix = "SELECT"
 	}
 	return rows, nil
+}
+
+// runToEnd runs a plan and keeps its rows.
+func (rows *Rows) runToEnd(ctx context.Context, q exec.Query) error {
+	cursor, err := exec.Start(ctx, q)
+	if err != nil {
+		return err
+	}
+	if err := rows.collect(cursor); err != nil {
+		return err
+	}
+	rows.affected = cursor.Affected()
+	return nil
+}
+
+// runDirect runs a plan that writes a few rows on operators that were opened for it before.
+func (rows *Rows) runDirect(ctx context.Context, plan *cachedPlan, q exec.Query) (err error) {
+	direct, _ := plan.pool.Get().(*exec.Direct)
+	if direct == nil {
+		if direct, err = exec.OpenDirect(plan.Plan, q); err != nil {
+			return err
+		}
+	}
+	if rows.kept, rows.affected, err = direct.Run(ctx, q); err != nil {
+		return err
+	}
+	rows.done = true
+	plan.pool.Put(direct)
+	return nil
 }

@@ -61,7 +61,7 @@ func (r *running) collect(t *catalog.Table, view *storage.View) (*catalog.Stats,
 	for i := range cols {
 		cols[i] = i
 	}
-	workers := max(min(r.s.threads(), len(morsels)), 1)
+	workers := max(min(r.s.derived().threads, len(morsels)), 1)
 	collectors := make([]*catalog.Collector, workers)
 	errs := make([]error, workers)
 	var next atomic.Int64

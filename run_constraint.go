@@ -76,10 +76,7 @@ func (s *Session) checkDeferred(ctx context.Context) error {
 }
 
 func (r *running) checkConstraints(only func(c *exec.KeyChange) bool) error {
-	env, err := r.sessionEnv()
-	if err != nil {
-		return err
-	}
+	env := r.sessionEnv()
 	timed, cancel := r.timed()
 	defer cancel()
 	k := &keyWork{r: timed, w: &work{s: r.s, txn: r.s.txn}, env: env}

@@ -16,10 +16,7 @@ func (r *running) define() (*Rows, error) {
 	if err := r.refuseIfReadOnly(); err != nil {
 		return nil, err
 	}
-	env, err := r.sessionEnv()
-	if err != nil {
-		return nil, err
-	}
+	env := r.sessionEnv()
 	w := r.s.beginWork()
 	defer w.abandon()
 	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine, Env: env}}
@@ -120,7 +117,7 @@ func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
 	inner.stmt = insert
 	view := d.w.txn.View()
 	defer view.Release()
-	rows, err := inner.write(plan, d.w, view)
+	rows, err := inner.write(&cachedPlan{Plan: plan}, d.w, view)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +279,7 @@ func (d *definition) anyRow(query string) (bool, error) {
 	inner.stmt, inner.args = stmt, nil
 	view := d.w.txn.View()
 	defer view.Release()
-	rows, err := inner.write(plan, d.w, view)
+	rows, err := inner.write(&cachedPlan{Plan: plan}, d.w, view)
 	if err != nil {
 		return false, err
 	}

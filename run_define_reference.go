@@ -82,10 +82,7 @@ func (d *definition) lockDropped(tables []*catalog.Table, purpose string) ([]*ca
 
 // checkForeignKey looks for rows of a table that a new foreign key forbids.
 func (d *definition) checkForeignKey(t *catalog.Table, key *catalog.ForeignKey) error {
-	env, err := d.r.sessionEnv()
-	if err != nil {
-		return err
-	}
+	env := d.r.sessionEnv()
 	// The statements below see the table as it is with the key, which the catalog may not show yet.
 	use, err := planner.NewKeyUse(d.w.txn.Catalog(), t, key, true)
 	if err != nil {

@@ -134,7 +134,7 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	defer cancel()
 	ctx := timed.ctx
 	started = time.Now()
-	q := r.s.execQuery(plan, view, w.txn, env, r.text)
+	q := timed.execQuery(plan, view, w.txn, env)
 	q.Analyze, q.Keys = true, &exec.KeyChanges{}
 	cursor, err := exec.Start(ctx, q)
 	if err != nil {

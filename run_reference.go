@@ -29,10 +29,7 @@ func (r *running) settleKeys(w *work, changes *exec.KeyChanges) error {
 	if changes.Table == nil {
 		return nil
 	}
-	env, err := r.sessionEnv()
-	if err != nil {
-		return err
-	}
+	env := r.sessionEnv()
 	k := &keyWork{r: r, w: w, env: env, queue: []*exec.KeyChanges{changes}}
 	for len(k.queue) > 0 {
 		next := k.queue[0]
@@ -297,7 +294,7 @@ func (k *keyWork) run(query string) (*Rows, error) {
 	inner := *k.r
 	inner.stmt, inner.args, inner.text = stmt, nil, query
 	changes := &exec.KeyChanges{}
-	rows, err := inner.writeRows(plan, k.w, view, changes)
+	rows, err := inner.writeRows(&cachedPlan{Plan: plan}, k.w, view, changes)
 	if err == nil && changes.Table != nil {
 		k.queue = append(k.queue, changes)
 	}

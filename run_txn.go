@@ -9,9 +9,7 @@ import (
 )
 
 // defaultTxOptions are the options of a transaction that names none.
-func (s *Session) defaultTxOptions() TxOptions {
-	return TxOptions{Isolation: isolationNamed(s.setting(setDefaultIsolation)), ReadOnly: s.on(setDefaultReadOnly)}
-}
+func (s *Session) defaultTxOptions() TxOptions { return s.derived().txOptions }
 
 // isolationNamed returns the level that keeps what a level of SQL promises; isolationLevel has
 // refused those above.
@@ -35,10 +33,8 @@ func (s *Session) txnOptions(o TxOptions) storage.TxnOptions {
 	if o.Isolation == RepeatableRead {
 		level = storage.Snapshot
 	}
-	return storage.TxnOptions{Isolation: level, ReadOnly: o.ReadOnly, NoSyncWait: s.noSyncWait(), Memory: s.db.budget}
+	return storage.TxnOptions{Isolation: level, ReadOnly: o.ReadOnly, NoSyncWait: s.derived().noSyncWait, Memory: s.db.budget}
 }
-
-func (s *Session) noSyncWait() bool { return s.setting(setSyncCommit) == "off" }
 
 // begin opens a transaction block.
 func (s *Session) begin(o TxOptions) error {
@@ -68,14 +64,14 @@ func (s *Session) commit(ctx context.Context) error {
 		return contextError(ctx, err)
 	}
 	txn, viewDDL := s.txn, s.viewDDL
-	txn.SetNoSyncWait(s.noSyncWait())
+	txn.SetNoSyncWait(s.derived().noSyncWait)
 	s.endTxn()
 	defer txn.Rollback()
 	if err := txn.Commit(ctx); err != nil {
 		s.values = s.saved
 		return contextError(ctx, err)
 	}
-	s.values.now = s.values.kept
+	s.values.endTransaction()
 	if err := s.syncSequences(); err != nil {
 		return err
 	}

@@ -14,10 +14,11 @@ import (
 // Session is a connection: it has its own settings and at most one open transaction. It belongs to
 // one goroutine at a time.
 type Session struct {
-	db     *database
-	values sessionValues
-	saved  sessionValues // values when the transaction began
-	notice func(text string)
+	db       *database
+	values   sessionValues
+	settings *derivedSettings // of values; nil or old = to be made
+	saved    sessionValues    // values when the transaction began
+	notice   func(text string)
 
 	txn       *storage.Txn // explicit transaction, nil outside
 	failed    bool         // a statement of the transaction failed
@@ -69,7 +70,7 @@ func (s *Session) locked(f func() error) error {
 func (s *Session) OnNotice(f func(text string)) { s.notice = f }
 
 func (s *Session) notices(texts []string) {
-	if level := s.setting(setClientMinMessages); s.notice == nil || level == "warning" || level == "error" {
+	if len(texts) == 0 || s.notice == nil || s.derived().quiet {
 		return
 	}
 	for _, t := range texts {
@@ -200,7 +201,7 @@ func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, arg
 		}
 		s.idleTimeout = 0
 		if s.txn != nil {
-			s.idleTimeout = s.milliseconds(setIdleTimeout)
+			s.idleTimeout = s.derived().idleTimeout
 		}
 		if rows == nil || !rows.streams(release) {
 			release()

@@ -10,8 +10,9 @@ import (
 // sessionValues are the settings that differ from the database's. The maps are never changed, only
 // replaced, so that a copy is a state to come back to.
 type sessionValues struct {
-	now  map[string]string
-	kept map[string]string // without SET LOCAL: what holds after COMMIT
+	now     map[string]string
+	kept    map[string]string // without SET LOCAL: what holds after COMMIT
+	version uint64            // names what is in now; 0 = nothing
 }
 
 // with returns the values after SET, or with local SET LOCAL.
@@ -33,11 +34,19 @@ func (v sessionValues) changed(local bool, change func(map[string]string)) sessi
 		change(m)
 		return m
 	}
-	v.now = edit(v.now)
+	v.now, v.version = edit(v.now), settingsVersions.Add(1)
 	if !local {
 		v.kept = edit(v.kept)
 	}
 	return v
+}
+
+// endTransaction drops what SET LOCAL set.
+func (v *sessionValues) endTransaction() {
+	if len(v.now) == 0 && len(v.kept) == 0 {
+		return
+	}
+	v.now, v.version = v.kept, settingsVersions.Add(1)
 }
 
 // setting returns a setting's value in the session.
@@ -121,5 +130,6 @@ func (d *database) setGlobal(name string, value *string) {
 		delete(d.global, name)
 	}
 	d.mu.Unlock()
+	d.globalVersion.Store(settingsVersions.Add(1))
 	d.applyGlobal(name)
 }

@@ -3,6 +3,7 @@ package weft
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/weftdb/weft/internal/sqlerr"
 )
@@ -12,8 +13,9 @@ var errClosed = sqlerr.New(sqlerr.AdminShutdown, "the database is closed")
 
 // users knows what must end before a database can be closed.
 type users struct {
-	ctx    context.Context // done when the database is being closed
-	cancel context.CancelCauseFunc
+	ctx     context.Context // done when the database is being closed
+	cancel  context.CancelCauseFunc
+	closing atomic.Bool // set with it
 
 	mu       sync.Mutex // guards the rest
 	closed   bool
@@ -65,6 +67,7 @@ func (u *users) end() {
 		sessions = append(sessions, s)
 	}
 	u.mu.Unlock()
+	u.closing.Store(true)
 	u.cancel(errClosed)
 	for _, s := range sessions {
 		s.Close() // waits for the statement in it
@@ -108,10 +111,21 @@ func (u *users) task(ctx context.Context, name string, run func(ctx context.Cont
 // join returns a context that also ends when the database is closed, and a function that releases
 // it.
 func (u *users) join(ctx context.Context) (context.Context, func()) {
+	if ctx.Done() == nil {
+		return u.ctx, func() {}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	unwatch := context.AfterFunc(u.ctx, func() { cancel(errClosed) })
 	return ctx, func() {
 		unwatch()
 		cancel(nil)
 	}
+}
+
+// stop is set when a context that join returned ends, where nothing else ends it; nil for others.
+func (u *users) stop(ctx context.Context) *atomic.Bool {
+	if ctx == u.ctx {
+		return &u.closing
+	}
+	return nil
 }

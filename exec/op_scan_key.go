@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
@@ -17,35 +16,31 @@ func (s *keySource) Morsels(*Worker) (int, error) { return 1, nil }
 
 type keyScanner struct {
 	source *keySource
+	reader *refReader
+	key    []vector.Datum
+	refs   []storage.RowRef
 	out    Pusher
 }
 
 func (s *keySource) Open(_ *Worker, out Pusher) (Scanner, error) {
-	return &keyScanner{s, out}, nil
+	reader, err := newRefReader(s.run, s.node, nil)
+	return &keyScanner{source: s, reader: reader, key: make([]vector.Datum, len(s.node.Key)), refs: make([]storage.RowRef, 1), out: out}, err
 }
 
 func (c *keyScanner) Scan(int) error {
 	n, r := c.source.node, c.source.run
-	key := make([]vector.Datum, len(n.Key))
 	for i, e := range n.Key {
-		d, err := expr.EvalConst(e, r.env)
+		d, err := constantValue(e, r.env)
 		if err != nil || d.Null {
 			return err
 		}
-		key[i] = d
-	}
-	cols := make([]int, len(n.Columns))
-	for i := range n.Columns {
-		cols[i] = n.Columns[i].Pos
+		c.key[i] = d
 	}
 	b := &vector.Batch{}
-	ref, ok, err := r.query.View.LookupRow(n.Table, n.Table.PrimaryKey(), key, cols, b)
+	ref, ok, err := r.query.View.LookupRow(n.Table, n.Table.PrimaryKey(), c.key, c.reader.cols, b)
 	if err != nil || !ok {
 		return err
 	}
-	reader := &refReader{node: n}
-	if err := reader.compile(r); err != nil {
-		return err
-	}
-	return reader.push(b, []storage.RowRef{ref}, c.out)
+	c.refs[0] = ref
+	return c.reader.push(b, c.refs, c.out)
 }

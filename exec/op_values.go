@@ -16,21 +16,27 @@ func (s *valuesSource) Morsels(*Worker) (int, error) { return min(len(s.node.Row
 
 type valuesScanner struct {
 	source *valuesSource
+	kinds  []vector.Kind
+	batch  vector.Batch
 	out    Pusher
 }
 
 func (s *valuesSource) Open(_ *Worker, out Pusher) (Scanner, error) {
-	return &valuesScanner{s, out}, nil
+	c := &valuesScanner{source: s, kinds: kindsOf(s.node.Out), out: out}
+	for _, k := range c.kinds {
+		c.batch.Vecs = append(c.batch.Vecs, vector.New(k, min(len(s.node.Rows), vector.BatchCap)))
+	}
+	return c, nil
 }
 
 func (c *valuesScanner) Scan(int) error {
 	rows := c.source.node.Rows
-	kinds := kindsOf(c.source.node.Out)
 	for from := 0; from < len(rows); from += vector.BatchCap {
 		part := rows[from:min(from+vector.BatchCap, len(rows))]
-		b := &vector.Batch{N: len(part)}
-		for i, k := range kinds {
-			v := vector.New(k, len(part))
+		b := vector.Batch{N: len(part), Vecs: c.batch.Vecs}
+		for i, k := range c.kinds {
+			v := b.Vecs[i]
+			v.Reset(k, 0)
 			for _, row := range part {
 				d, err := constantValue(row[i], c.source.run.env)
 				if err != nil {
@@ -39,9 +45,8 @@ func (c *valuesScanner) Scan(int) error {
 				d.Kind = k
 				vector.AppendDatum(v, d)
 			}
-			b.Vecs = append(b.Vecs, v)
 		}
-		if err := c.out.Push(b); err != nil {
+		if err := c.out.Push(&b); err != nil {
 			return err
 		}
 	}

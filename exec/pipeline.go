@@ -190,18 +190,22 @@ func hostile(out Pusher) Pusher {
 	return out
 }
 
-func (r *run) pushMorsels(p *Pipeline, w *Worker, morsels int) error {
+// open opens a worker's instances of the source and of what its rows are pushed to.
+func (p *Pipeline) open(w *Worker) (Scanner, Pusher, error) {
 	out, err := p.Sink.Open(w)
-	if err != nil {
-		return err
+	for i := len(p.Ops) - 1; i >= 0 && err == nil; i-- {
+		out, err = p.Ops[i].Open(w, hostile(out))
 	}
-	for i := len(p.Ops) - 1; i >= 0; i-- {
-		if out, err = p.Ops[i].Open(w, hostile(out)); err != nil {
-			return err
-		}
+	if err != nil {
+		return nil, nil, err
 	}
 	out = hostile(out)
 	scanner, err := p.Source.Open(w, out)
+	return scanner, out, err
+}
+
+func (r *run) pushMorsels(p *Pipeline, w *Worker, morsels int) error {
+	scanner, out, err := p.open(w)
 	if err != nil {
 		return err
 	}

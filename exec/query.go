@@ -23,6 +23,8 @@ type Query struct {
 	Txn *storage.Txn
 	// Env holds the statement's parameters and session; it is copied, not changed.
 	Env *expr.Env
+	// Stop is set when the query has to end before its time; nil = when its context ends.
+	Stop *atomic.Bool
 	// Threads is the most workers a pipeline uses, 0 = as many as the machine runs at once.
 	Threads int
 	// Memory bounds what the operators hold; nil = no limit.
@@ -72,8 +74,13 @@ type run struct {
 
 // Run executes a query to its end.
 func Run(ctx context.Context, q Query, out Result) (Outcome, error) {
-	r := &run{query: &q, ctx: ctx, threads: q.Threads, account: &account{budget: q.Memory}, cancelled: &atomic.Bool{},
+	r := &run{query: &q, ctx: ctx, threads: q.Threads, account: &account{budget: q.Memory}, cancelled: q.Stop,
 		affected: &atomic.Int64{}}
+	if r.cancelled == nil {
+		r.cancelled = &atomic.Bool{}
+		unwatch := context.AfterFunc(ctx, func() { r.cancelled.Store(true) })
+		defer unwatch()
+	}
 	if r.threads <= 0 {
 		r.threads = runtime.GOMAXPROCS(0)
 	}
@@ -87,8 +94,6 @@ func Run(ctx context.Context, q Query, out Result) (Outcome, error) {
 	if err := ctx.Err(); err != nil {
 		return outcome, ctx.Err()
 	}
-	unwatch := context.AfterFunc(ctx, func() { r.cancelled.Store(true) })
-	defer unwatch()
 	defer r.account.release()
 	err := r.guard(func() error { return r.execute(q.Plan, out) })
 	outcome.Affected = r.affected.Load()
