@@ -28,14 +28,15 @@ type DB struct {
 
 // database is what all handles of one directory share.
 type database struct {
-	dir     string
-	options Options
-	engine  *storage.Engine
-	views   *imcv.Manager
-	budget  *exec.Budget
-	plans   *planCache
-	users   *users
-	control *control // nil = nobody can ask
+	dir          string
+	options      Options
+	engine       *storage.Engine
+	views        *imcv.Manager
+	budget       *exec.Budget
+	plans        *planCache
+	users        *users
+	functionRows func(name string, args []vector.Datum) ([][]vector.Datum, error) // tableFunction
+	control      *control                                                         // nil = nobody can ask
 
 	mu            sync.Mutex // guards global
 	global        map[string]string
@@ -94,6 +95,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 	d := &database{dir: dir, options: o, engine: engine, handles: 1, global: map[string]string{}, plans: newPlanCache(), users: newUsers()}
 	engine.FormatValue = func(t catalog.Type, v vector.Datum) string { return expr.FormatDatum(t, v, nil) }
 	engine.ParseValue = parseMissing
+	d.functionRows = d.tableFunction
 	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.CacheBytes+o.rowCacheBytes()))
 	d.views = imcv.NewManager(engine, d.viewOptions())
 	d.views.Start()

@@ -23,7 +23,8 @@ type running struct {
 	args []argument
 	// types are what PREPARE declares the parameters to be, Unknown where the context decides.
 	types []catalog.Type
-	now   int64 // microseconds
+	now   int64    // microseconds
+	env   expr.Env // of sessionEnv and planEnv
 }
 
 // run dispatches on the kind of statement.
@@ -164,11 +165,12 @@ func (s *Session) plannerSettings() *planner.Settings {
 // sessionEnv is what expressions without parameters may depend on.
 func (r *running) sessionEnv() *expr.Env {
 	d := r.s.derived()
-	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: d.zone, SearchPath: d.searchPath, Version: "PostgreSQL " + serverVersion, Sequences: sequences{r}}
+	r.env = expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: d.zone, SearchPath: d.searchPath, Version: "PostgreSQL " + serverVersion, Sequences: (*sequences)(r)}
+	return &r.env
 }
 
 // env is what a plan's expressions may depend on.
-func (r *running) env(plan *planner.Plan) (*expr.Env, error) {
+func (r *running) planEnv(plan *planner.Plan) (*expr.Env, error) {
 	if err := r.s.refuseInBlock(plan); err != nil {
 		return nil, err
 	}
@@ -197,6 +199,9 @@ func (r *running) deadline() (context.Context, context.CancelFunc) {
 
 // timed is the statement with a context that ends when statement_timeout has passed.
 func (r *running) timed() (*running, context.CancelFunc) {
+	if r.s.derived().statementTimeout <= 0 {
+		return r, func() {}
+	}
 	inner := *r
 	var cancel context.CancelFunc
 	inner.ctx, cancel = r.deadline()
@@ -253,7 +258,7 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	env, err := r.env(plan.Plan)
+	env, err := r.planEnv(plan.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +269,7 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 		return r.readPoint(plan.Plan, view, env)
 	}
 	ctx, cancel := r.deadline()
-	cursor, err := exec.Start(ctx, r.execQuery(plan.Plan, view, nil, env))
+	cursor, err := exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
 	if err != nil {
 		cancel()
 		return nil, contextError(ctx, err)
@@ -295,10 +300,11 @@ func (s *Session) view() *storage.View {
 	return s.txn.View()
 }
 
-func (r *running) execQuery(plan *planner.Plan, view *storage.View, txn *storage.Txn, env *expr.Env) exec.Query {
+// execQuery is what a plan runs on under a context.
+func (r *running) execQuery(ctx context.Context, plan *planner.Plan, view *storage.View, txn *storage.Txn, env *expr.Env) exec.Query {
 	db := r.s.db
 	return exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: r.s.derived().threads, Memory: db.budget,
-		Columns: db.views, TableFunction: db.tableFunction, Statement: r.text, Stop: db.users.stop(r.ctx)}
+		Columns: db.views, TableFunction: db.functionRows, Statement: r.text, Stop: db.users.stop(ctx)}
 }
 
 // locksRows reports whether a query has FOR UPDATE or the like in it.
@@ -330,11 +336,11 @@ func (r *running) write(plan *cachedPlan, w *work, view *storage.View) (*Rows, e
 
 // writeRows runs a plan that writes, to its end: its RETURNING rows are collected.
 func (r *running) writeRows(plan *cachedPlan, w *work, view *storage.View, changes *exec.KeyChanges) (*Rows, error) {
-	env, err := r.env(plan.Plan)
+	env, err := r.planEnv(plan.Plan)
 	if err != nil {
 		return nil, err
 	}
-	q := r.execQuery(plan.Plan, view, w.txn, env)
+	q := r.execQuery(r.ctx, plan.Plan, view, w.txn, env)
 	q.Keys = changes
 	rows := &Rows{ctx: r.ctx, columns: resultColumns(plan.Plan), env: env}
 	if plan.direct {

@@ -126,7 +126,7 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	if !o.Analyze {
 		return planner.Explain(plan, o), nil
 	}
-	env, err := r.env(plan)
+	env, err := r.planEnv(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	defer cancel()
 	ctx := timed.ctx
 	started = time.Now()
-	q := timed.execQuery(plan, view, w.txn, env)
+	q := timed.execQuery(ctx, plan, view, w.txn, env)
 	q.Analyze, q.Keys = true, &exec.KeyChanges{}
 	cursor, err := exec.Start(ctx, q)
 	if err != nil {

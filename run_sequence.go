@@ -92,11 +92,9 @@ func (d *definition) putSequences() error {
 }
 
 // sequences are the sequences as a statement sees them.
-type sequences struct {
-	r *running
-}
+type sequences running
 
-func (s sequences) find(name string) (*catalog.Table, error) {
+func (s *sequences) find(name string) (*catalog.Table, error) {
 	parsed, err := sql.ParseExpr(name)
 	ref, ok := parsed.(*sql.ColumnRef)
 	if err != nil || !ok || len(ref.Parts) > 2 {
@@ -106,42 +104,42 @@ func (s sequences) find(name string) (*catalog.Table, error) {
 	if len(ref.Parts) == 2 {
 		schema = ref.Parts[0].Name
 	}
-	session := s.r.s
+	session := s.s
 	c := session.db.engine.Catalog()
 	if session.txn != nil {
 		c = session.txn.Catalog()
 	}
 	short := ref.Parts[len(ref.Parts)-1].Name
-	if q := planner.FindSequence(c, splitList(session.setting(setSearchPath)), schema, short); q != nil {
+	if q := planner.FindSequence(c, session.derived().searchPath, schema, short); q != nil {
 		return q, nil
 	}
 	return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name)
 }
 
 // NextValue advances a sequence and remembers the value for the session.
-func (s sequences) NextValue(name string) (int64, error) {
+func (s *sequences) NextValue(name string) (int64, error) {
 	q, err := s.find(name)
 	if err != nil {
 		return 0, err
 	}
-	if s.r.s.readOnly() {
+	if s.s.readOnly() {
 		return 0, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute nextval() in a read-only transaction")
 	}
-	v, logged, err := s.r.s.db.engine.NextValue(q)
+	v, logged, err := s.s.db.engine.NextValue(q)
 	if err != nil {
 		return 0, err
 	}
 	if logged {
-		s.r.s.drawn.unsynced.Store(true)
+		s.s.drawn.unsynced.Store(true)
 	}
-	s.r.s.drawn.remember(q.ID, v)
+	s.s.drawn.remember(q.ID, v)
 	return v, nil
 }
 
 // CurrentValue returns what the session drew last.
-func (s sequences) CurrentValue(name string) (int64, error) {
+func (s *sequences) CurrentValue(name string) (int64, error) {
 	if name == "" {
-		v, ok := s.r.s.drawn.latest()
+		v, ok := s.s.drawn.latest()
 		if !ok {
 			return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "lastval is not yet defined in this session")
 		}
@@ -151,7 +149,7 @@ func (s sequences) CurrentValue(name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, ok := s.r.s.drawn.of(q.ID)
+	v, ok := s.s.drawn.of(q.ID)
 	if !ok {
 		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "currval of sequence %q is not yet defined in this session", q.Name)
 	}
@@ -159,20 +157,20 @@ func (s sequences) CurrentValue(name string) (int64, error) {
 }
 
 // SetValue sets a sequence.
-func (s sequences) SetValue(name string, value int64, called bool) error {
+func (s *sequences) SetValue(name string, value int64, called bool) error {
 	q, err := s.find(name)
 	if err != nil {
 		return err
 	}
-	if s.r.s.readOnly() {
+	if s.s.readOnly() {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute setval() in a read-only transaction")
 	}
-	if err := s.r.s.db.engine.SetValue(q, value, called); err != nil {
+	if err := s.s.db.engine.SetValue(q, value, called); err != nil {
 		return err
 	}
-	s.r.s.drawn.unsynced.Store(true)
+	s.s.drawn.unsynced.Store(true)
 	if called {
-		s.r.s.drawn.set(q.ID, value)
+		s.s.drawn.set(q.ID, value)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *Session) refuseInBlock(plan *planner.Plan) error {
 	if s.txn == nil {
 		return nil
 	}
-	for _, call := range plan.Functions() {
+	for _, call := range plan.Functions {
 		if tableFunctions[call.Name].alone {
 			return sqlerr.New(sqlerr.ActiveTransaction, "%s cannot run inside a transaction block", call.Name).At(call.Pos)
 		}

@@ -42,6 +42,7 @@ func Start(ctx context.Context, q Query) (*Cursor, error) {
 		return c, nil
 	}
 	ctx, c.cancel = context.WithCancel(ctx)
+	q.Stop = nil // closing the cursor ends the query too
 	c.rows, c.done = make(chan *vector.Batch, cursorDepth), make(chan struct{})
 	go func() {
 		c.outcome, c.err = Run(ctx, q, &sender{ctx: ctx, rows: c.rows})

@@ -24,7 +24,7 @@ func Build(stmt sql.Statement, in Input) (*Plan, error) {
 	}
 	plan, err = b.optimize(plan)
 	if err == nil {
-		plan.Point = pointRead(plan)
+		plan.Point, plan.Functions = pointRead(plan), plan.functions()
 	}
 	return plan, err
 }

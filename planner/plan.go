@@ -22,14 +22,15 @@ type Plan struct {
 	CatalogVersion uint64
 	// Point is set where the plan is no more than that.
 	Point *PointRead
+	// Functions are the calls of functions that stand in FROM anywhere in the plan.
+	Functions []*FuncScan
 	// Notices are for the client, at each run.
 	Notices []string
 	// Nodes is the number of data nodes, for EXPLAIN.
 	Nodes int
 }
 
-// Functions lists the calls of functions that stand in FROM anywhere in the plan.
-func (p *Plan) Functions() []*FuncScan {
+func (p *Plan) functions() []*FuncScan {
 	var calls []*FuncScan
 	note := func(n Node) bool {
 		if call, ok := n.(*FuncScan); ok {

@@ -58,6 +58,7 @@ func (t *Txn) BuildIndex(ctx context.Context, tbl *catalog.Table, index *catalog
 	if _, err := t.noteLoad(keySpaces{Indexes: []catalog.IndexID{index.ID}}); err != nil {
 		return err
 	}
+	defer e.keyBounds.forget(index.ID)
 	return e.ingest(ctx, paths)
 }
 

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"sort"
 	"sync/atomic"
@@ -18,6 +19,7 @@ type pendingCommit struct {
 	groups  []touchedGroup
 	loaded  []groupID // groups of stores that a bulk load filled: nobody has seen them yet
 	counts  []countChange
+	bounds  []indexBound
 	dropped keySpaces // of tables that the transaction drops or empties
 	rows    uint64
 	merged  *catalog.Snapshot // the catalog after the commit, nil = unchanged
@@ -35,6 +37,12 @@ type touchedGroup struct {
 type countChange struct {
 	store *storeState
 	delta int64
+}
+
+// indexBound is the last entry that a commit adds to an index.
+type indexBound struct {
+	index catalog.IndexID
+	key   []byte
 }
 
 // Commit makes the writes visible and waits until they are durable. The transaction has ended in
@@ -231,6 +239,7 @@ func (p *pendingCommit) count(s *storeState, delta int64) {
 func (p *pendingCommit) addIndex(o *overlay, ix *overlayIndex) error {
 	var err error
 	var value [8]byte
+	var last []byte
 	ix.list.scan(nil, func(key []byte, head int32) bool {
 		if head < 0 {
 			return true
@@ -239,13 +248,18 @@ func (p *pendingCommit) addIndex(o *overlay, ix *overlayIndex) error {
 		switch {
 		case v.deleted:
 			err = p.batch.Delete(key, nil)
+			return err == nil
 		case v.suffixed:
 			err = p.batch.Set(key, nil, nil)
 		default:
 			err = p.batch.Set(key, appendRef(value[:0], v.ref), nil)
 		}
+		last = key
 		return err == nil
 	})
+	if last != nil {
+		p.bounds = append(p.bounds, indexBound{ix.id, bytes.Clone(last)})
+	}
 	return err
 }
 
@@ -295,6 +309,9 @@ func (e *Engine) publish(p *pendingCommit) (number uint64, err error) {
 			g.touch()
 		}
 		e.journal.record(g.state, g.positions, next.commit)
+	}
+	for _, b := range p.bounds {
+		e.keyBounds.raise(b.index, b.key)
 	}
 	e.moves.add(p.t.moved, next.commit)
 	e.sequence.Add(1)

@@ -129,12 +129,13 @@ func (t *Txn) probeKeys(c *tableCodec, s *writeScratch, want func(row, index int
 
 // keyProbe looks keys up in the latest committed state.
 type keyProbe struct {
-	e  *Engine
-	it *pebble.Iterator // nil = by single reads
+	e     *Engine
+	index catalog.IndexID
+	it    *pebble.Iterator // nil = by single reads
 }
 
 func (e *Engine) newKeyProbe(ix *indexCodec, keys int) (keyProbe, error) {
-	p := keyProbe{e: e}
+	p := keyProbe{e: e, index: ix.index.ID}
 	if keys < manyKeys {
 		return p, nil
 	}
@@ -145,6 +146,9 @@ func (e *Engine) newKeyProbe(ix *indexCodec, keys int) (keyProbe, error) {
 }
 
 func (p *keyProbe) has(key []byte) (bool, error) {
+	if above, err := p.e.isAbove(p.index, key); above || err != nil {
+		return false, err
+	}
 	if p.it == nil {
 		_, found, err := getRef(p.e.db, key)
 		return found, err

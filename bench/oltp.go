@@ -1,0 +1,188 @@
+package bench
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	_ "github.com/weftdb/weft" // the database/sql driver
+)
+
+// OLTPOptions say what OLTP does. Zero values mean the defaults.
+type OLTPOptions struct {
+	// Rows is the size of the table that single rows are read from and written to. Default 1,000,000.
+	Rows int
+	// Commits is how many single-row commits are measured of each kind. Default 2,000.
+	Commits int
+	// Writers is how many sessions commit at a time. Default 64.
+	Writers int
+	// Scale is TPC-H's scale factor for the scan and COPY of lineitem. Default 0.1.
+	Scale float64
+	// Dir is where the database and the files compared with are made, in a new directory that is
+	// removed at the end. Default: the system's temporary directory.
+	Dir string
+	// Out receives the results as text.
+	Out io.Writer
+}
+
+func (o OLTPOptions) withDefaults() (OLTPOptions, error) {
+	if o.Rows < 0 || o.Commits < 0 || o.Writers < 0 || o.Scale < 0 {
+		return o, errors.New("bench: numbers cannot be negative")
+	}
+	for _, d := range []struct {
+		of    *int
+		value int
+	}{{&o.Rows, 1_000_000}, {&o.Commits, 2_000}, {&o.Writers, 64}} {
+		if *d.of == 0 {
+			*d.of = d.value
+		}
+	}
+	if o.Scale == 0 {
+		o.Scale = 0.1
+	}
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	return o, nil
+}
+
+// Figure is something that OLTP measured.
+type Figure struct {
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	// Goal is what the value should be at most, or at least; 0 = it is there to compare with.
+	Goal    float64 `json:"goal,omitempty"`
+	AtLeast bool    `json:"at_least,omitempty"`
+}
+
+// Met reports whether the goal, if there is one, is met.
+func (f *Figure) Met() bool {
+	return f.Goal == 0 || f.AtLeast && f.Value >= f.Goal || !f.AtLeast && f.Value <= f.Goal
+}
+
+// OLTP measures the row store through database/sql: look-ups and single-row writes with their commits,
+// against what the file system takes for a sync in the same run, and scans and loads of TPC-H's
+// lineitem. CPU is that of the whole process, background work included.
+func OLTP(ctx context.Context, o OLTPOptions) ([]Figure, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(o.Dir, "weft-oltp-")
+	if err != nil {
+		return nil, err
+	}
+	r := &oltpRunner{o: o, dir: dir}
+	err = r.run(ctx)
+	return r.figures, errors.Join(err, os.RemoveAll(dir))
+}
+
+// oltpRunner is one run of the benchmark.
+type oltpRunner struct {
+	o       OLTPOptions
+	dir     string
+	db      *sql.DB
+	nextID  int
+	figures []Figure
+}
+
+func (r *oltpRunner) run(ctx context.Context) (err error) {
+	if r.db, err = sql.Open("weft", filepath.Join(r.dir, "db")); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.db.Close()) }()
+	for _, step := range []func(context.Context) error{r.fill, r.lookUps, r.commits, r.manyWriters, r.insertInTransaction, r.lineitem} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add prints and keeps a figure.
+func (r *oltpRunner) add(f Figure) {
+	line := fmt.Sprintf("%-62s %12.2f %-8s", f.Name, f.Value, f.Unit)
+	if f.Goal != 0 {
+		sign, verdict := "≤", "met"
+		if f.AtLeast {
+			sign = "≥"
+		}
+		if !f.Met() {
+			verdict = "MISSED"
+		}
+		line += fmt.Sprintf("  goal %s %g: %s", sign, f.Goal, verdict)
+	}
+	fmt.Fprintln(r.o.Out, line)
+	r.figures = append(r.figures, f)
+}
+
+// fill makes the table of small rows: a key, two numbers and 80 bytes of text.
+func (r *oltpRunner) fill(ctx context.Context) error {
+	if _, err := r.db.ExecContext(ctx, "CREATE TABLE rows (id bigint PRIMARY KEY, a integer, b bigint, c text)"); err != nil {
+		return err
+	}
+	start := time.Now()
+	_, err := r.db.ExecContext(ctx, "INSERT INTO rows SELECT g, g % 1000, g * 3, repeat('x', 80) FROM generate_series(1, $1::bigint) g", r.o.Rows)
+	r.nextID = r.o.Rows
+	if err == nil {
+		r.add(Figure{Name: "INSERT ... SELECT into the table, durable", Value: float64(r.o.Rows) / time.Since(start).Seconds(), Unit: "rows/s"})
+	}
+	return err
+}
+
+// spent is what a number of operations took.
+type spent struct {
+	cpuMicros float64   // of one operation, on average
+	wall      []float64 // microseconds of each, where they were taken
+	seconds   float64   // of all
+}
+
+func (s *spent) p50() float64 { return median(s.wall) }
+
+// measured runs an operation many times.
+func measured(n int, op func(i int) error) (*spent, error) {
+	s := &spent{wall: make([]float64, 0, n)}
+	before, _ := cpuTime()
+	began := time.Now()
+	last := began
+	for i := range n {
+		if err := op(i); err != nil {
+			return nil, err
+		}
+		now := time.Now()
+		s.wall = append(s.wall, float64(now.Sub(last).Nanoseconds())/1000)
+		last = now
+	}
+	after, _ := cpuTime()
+	s.seconds = time.Since(began).Seconds()
+	s.cpuMicros = float64((after - before).Nanoseconds()) / 1000 / float64(max(n, 1))
+	return s, nil
+}
+
+// medianOf runs a measurement three times and returns the run with the median value.
+func medianOf(run func() (*spent, error), value func(*spent) float64) (*spent, error) {
+	var runs []*spent
+	for range 3 {
+		s, err := run()
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, s)
+	}
+	slices.SortFunc(runs, func(a, b *spent) int {
+		if value(a) < value(b) {
+			return -1
+		}
+		return 1
+	})
+	return runs[1], nil
+}
+
+func cpuOf(s *spent) float64 { return s.cpuMicros }
