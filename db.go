@@ -87,7 +87,7 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 
 func openDatabase(dir string, o Options) (*database, error) {
 	o = o.withDefaults()
-	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(),
+	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(), PageCacheBytes: o.pageCacheBytes(),
 		NoMaintenance: o.NoMaintenance, Logger: o.Logger})
 	if err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 	engine.FormatValue = func(t catalog.Type, v vector.Datum) string { return expr.FormatDatum(t, v, nil) }
 	engine.ParseValue = parseMissing
 	d.functionRows = d.tableFunction
-	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.CacheBytes+o.rowCacheBytes()))
+	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.cachesBytes()))
 	d.views = imcv.NewManager(engine, d.viewOptions())
 	d.views.Start()
 	if dir != InMemory {

@@ -31,6 +31,15 @@ const defaultCacheBytes = 128 << 20
 // maxRowCacheBytes is the largest cache of rows looked up by key: a million short rows and more.
 const maxRowCacheBytes = 256 << 20
 
+// maxPageCacheBytes is the largest cache of packed pages: some ten million short rows.
+const maxPageCacheBytes = 1 << 30
+
+// pageCacheBytes is the share of memory that packed pages may take.
+func (o Options) pageCacheBytes() int64 { return min(o.MemoryLimitBytes/8, maxPageCacheBytes) }
+
+// cachesBytes is what the row store's caches take when they are full.
+func (o Options) cachesBytes() int64 { return o.CacheBytes + o.rowCacheBytes() + o.pageCacheBytes() }
+
 // rowCacheBytes is the share of memory that rows looked up by key may take.
 func (o Options) rowCacheBytes() int64 { return min(o.MemoryLimitBytes/16, maxRowCacheBytes) }
 

@@ -71,7 +71,7 @@ func workBytes(limitBytes, cacheBytes int64) int64 {
 func (d *database) applyGlobal(name string) {
 	switch name {
 	case setMemoryLimit:
-		d.budget.SetLimit(workBytes(parseInt(d.setting(setMemoryLimit)), d.options.CacheBytes+d.options.rowCacheBytes()))
+		d.budget.SetLimit(workBytes(parseInt(d.setting(setMemoryLimit)), d.options.cachesBytes()))
 	default:
 		d.views.SetOptions(d.viewOptions())
 	}

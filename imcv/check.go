@@ -109,7 +109,7 @@ func (c *unitCheck) version(r *GroupReader) (err error) {
 	if !c.counts(r) {
 		return nil
 	}
-	cursor, err := c.view.ScanGroup(c.table, c.store, c.number, cols, storage.ScanOptions{Refs: true})
+	cursor, err := c.view.ScanGroup(c.table, c.store, c.number, cols, storage.ScanOptions{Refs: true, FromStore: true})
 	if err != nil {
 		return err
 	}

@@ -114,6 +114,7 @@ func (p *entryProbe) keyOf(ref RowRef) (key []byte, found bool, err error) {
 		if p.fetcher, err = t.view.newFetcher(t.tbl, p.ix.cols, 1); err != nil {
 			return nil, false, err
 		}
+		p.fetcher.uncached = true
 	}
 	missing, err := p.fetcher.Fetch(ref.Store(), []uint64{ref.Row()}, &p.fetched)
 	if err != nil {

@@ -386,6 +386,7 @@ func (e *Engine) afterPublish(p *pendingCommit, old, next *committedState) {
 	e.journal.void(p.dropped.Stores, next.commit)
 	for _, s := range p.dropped.Stores {
 		e.journal.dropStore(s)
+		e.pages.dropStore(s)
 		e.stores.drop(s)
 	}
 }

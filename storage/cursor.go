@@ -14,6 +14,8 @@ type ScanOptions struct {
 	// Positions restricts the scan to these rows of the group. It must not change until the next
 	// Reset. nil = all rows.
 	Positions *GroupBits
+	// FromStore reads what is stored, whatever is kept in memory: for checks.
+	FromStore bool
 }
 
 // Cursor reads one group after another in ascending row id order. It belongs to one goroutine and
@@ -24,13 +26,16 @@ type Cursor struct {
 	positions *GroupBits
 	own       []overlayRow // the overlay's rows of the group not read yet
 	ownBuf    []overlayRow
-	started   bool
+	started   bool   // the iterator stands somewhere in the group, or at its end
+	next      int    // page in the group
+	seek      []byte // scratch
 }
 
 // ScanGroup opens a cursor over the live rows of a group. cols are positions in tbl.Columns; with
 // none the cursor only counts. The cursor retains the view until it is closed.
 func (v *View) ScanGroup(tbl *catalog.Table, store catalog.StoreID, group int, cols []int, o ScanOptions) (*Cursor, error) {
 	c := &Cursor{}
+	c.uncached = o.FromStore
 	if err := c.init(v, tbl, cols, vector.BatchCap, o.Refs); err != nil {
 		return nil, err
 	}
@@ -44,11 +49,10 @@ func (v *View) ScanGroup(tbl *catalog.Table, store catalog.StoreID, group int, c
 
 // Reset moves the cursor to the start of a group, possibly of another store of the table.
 func (c *Cursor) Reset(store catalog.StoreID, group int, positions *GroupBits) error {
-	c.store, c.group, c.positions, c.started = store, group, positions, false
+	c.store, c.group, c.positions, c.started, c.next = store, group, positions, false, 0
+	c.enterGroup(group)
 	c.low, c.high = appendGroupBounds(c.low[:0], c.high[:0], store, group)
-	if err := c.bound(); err != nil {
-		return err
-	}
+	c.bound()
 	c.ownBuf = c.ownBuf[:0]
 	if c.view.overlay != nil {
 		c.ownBuf = c.view.overlay.groupRows(c.ownBuf, store, group, c.view.cmd)
@@ -83,79 +87,101 @@ func (c *Cursor) Next(b *vector.Batch) (bool, error) {
 	return n > 0, nil
 }
 
-// advance loads the next page that has something wanted on it.
+// advance loads the next page that has something wanted on it: from memory, else from where the
+// iterator stands, which follows behind as far as it is needed.
 func (c *Cursor) advance() (bool, error) {
 	c.skipPacked()
-	if !c.started {
-		c.started = true
-		if c.positions == nil {
-			c.valid = c.it.First()
-		} else if !c.seekWanted(0) {
-			return false, nil
-		}
-	}
-	for {
-		page, ok, err := c.following()
-		if err != nil || !ok {
-			return false, err
-		}
+	for c.next < GroupPages {
+		number, page := c.next, uint64(c.group)<<10|uint64(c.next)
 		want := ^uint64(0)
 		if c.positions != nil {
-			if want = c.positions[page&1023]; want == 0 {
-				if !c.seekWanted(int(page&1023) + 1) {
-					return false, nil
-				}
+			want = c.positions[number]
+		}
+		own := c.takeOwn(number)
+		if want == 0 {
+			c.next++
+			continue
+		}
+		if p := c.inMemory(number); p != nil && p.data != nil {
+			c.loadCached(page, want, p, own)
+		} else {
+			stored, err := c.seekPage(page, want)
+			if err != nil {
+				return false, err
+			}
+			if stored != page && len(own) == 0 { // nothing up to the next stored or written page
+				c.next = c.following(stored)
 				continue
 			}
+			if err := c.load(page, want, own); err != nil {
+				return false, err
+			}
+			if p == nil && len(own) == 0 && want == ^uint64(0) {
+				c.keep(false)
+			}
 		}
-		own := c.own
-		for len(c.own) > 0 && uint64(c.own[0].pos>>6) == page&1023 {
-			c.own = c.own[1:]
-		}
-		if err := c.load(page, want, own[:len(own)-len(c.own)]); err != nil {
-			return false, err
-		}
+		c.next++
 		if c.live != 0 {
 			return true, nil
 		}
 		c.skipPacked()
 	}
+	return false, nil
 }
 
-// following returns the first page not read yet, of the store or of the overlay.
-func (c *Cursor) following() (page uint64, ok bool, err error) {
-	if c.valid {
-		if page, err = c.nextPage(); err != nil {
-			return 0, false, err
+// noPage is beyond all pages of a group.
+const noPage = ^uint64(0)
+
+// seekPage moves the iterator to the first stored page from a page on, to its first wanted row, and
+// returns that page's number, noPage at the end of the group.
+func (c *Cursor) seekPage(page, want uint64) (uint64, error) {
+	if c.started && c.valid {
+		if stored, err := c.nextPage(); stored >= page || err != nil {
+			return stored, err
 		}
-		ok = true
-	} else if err := c.it.Error(); err != nil {
-		return 0, false, ioError("read rows", err)
+	}
+	if !c.started || c.valid { // not at the end
+		if err := c.open(); err != nil {
+			return 0, err
+		}
+		c.started = true
+		c.seek = appendPageKey(c.seek[:0], c.store, page, bits.TrailingZeros64(want))
+		c.valid = c.it.SeekGE(c.seek)
+	}
+	if c.valid {
+		return c.nextPage()
+	}
+	if err := c.it.Error(); err != nil {
+		return 0, ioError("read rows", err)
+	}
+	return noPage, nil
+}
+
+// following returns the first page of the group, from the one after the current on, that is stored or
+// in the overlay.
+func (c *Cursor) following(stored uint64) int {
+	next := GroupPages
+	if stored != noPage {
+		next = int(stored & 1023)
 	}
 	if len(c.own) > 0 {
-		if p := uint64(c.group)<<10 | uint64(c.own[0].pos>>6); !ok || p < page {
-			page, ok = p, true
-		}
+		next = min(next, int(c.own[0].pos>>6))
 	}
-	return page, ok, nil
+	return next
 }
 
-// seekWanted moves to the first page of the group, from a page number on, that has wanted
-// positions, and reports whether there is one.
-func (c *Cursor) seekWanted(from int) bool {
-	for from < GroupPages && c.positions[from] == 0 {
-		from++
-	}
-	if from == GroupPages {
-		return false
-	}
-	for len(c.own) > 0 && int(c.own[0].pos>>6) < from {
+// takeOwn takes the overlay's rows up to and on a page and returns those on it.
+func (c *Cursor) takeOwn(page int) []overlayRow {
+	for len(c.own) > 0 && int(c.own[0].pos>>6) < page {
 		c.own = c.own[1:]
 	}
-	page := uint64(c.group)<<10 | uint64(from)
-	c.low = appendPageKey(c.low[:0], c.store, page, bits.TrailingZeros64(c.positions[from]))
-	c.valid = c.it.SeekGE(c.low)
-	return true
+	n := 0
+	for n < len(c.own) && int(c.own[n].pos>>6) == page {
+		n++
+	}
+	own := c.own[:n]
+	c.own = c.own[n:]
+	return own
 }
 
 // Close frees the cursor.

@@ -49,6 +49,7 @@ type Engine struct {
 	// ingesting is held shared while files are ingested, and alone while a backup copies the log.
 	ingesting sync.RWMutex
 	keyBounds keyBounds
+	pages     *pageCache
 
 	durable durability
 	failure atomic.Pointer[sqlerr.Error]

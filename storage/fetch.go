@@ -12,8 +12,11 @@ import (
 // goroutine.
 type Fetcher struct {
 	pageReader
-	rows   int // most rows of a call
-	ownBuf []overlayRow
+	rows    int // most rows of a call
+	ownBuf  []overlayRow
+	entered bool
+	inGroup int
+	seek    []byte // scratch
 }
 
 // NewFetcher prepares fetching the columns at positions cols of tbl.Columns. The fetcher retains
@@ -25,7 +28,6 @@ func (v *View) NewFetcher(tbl *catalog.Table, cols []int) (*Fetcher, error) {
 // newFetcher makes a fetcher for up to a number of rows at a time.
 func (v *View) newFetcher(tbl *catalog.Table, cols []int, rows int) (*Fetcher, error) {
 	f := &Fetcher{rows: rows}
-	f.stopEarly = true
 	if err := f.init(v, tbl, cols, rows, false); err != nil {
 		return nil, err
 	}
@@ -41,12 +43,10 @@ func (f *Fetcher) Fetch(store catalog.StoreID, ids []uint64, b *vector.Batch) (m
 	if len(ids) > f.rows {
 		return nil, sqlerr.New(sqlerr.InternalError, "fetch of more rows than a batch holds: rows=%d", len(ids))
 	}
-	if f.it == nil || f.store != store {
-		f.store = store
+	if f.store != store || f.low == nil {
+		f.store, f.entered = store, false
 		f.low, f.high = storeBounds(kindRow, uint32(store))
-		if err := f.bound(); err != nil {
-			return nil, err
-		}
+		f.bound()
 	}
 	f.begin()
 	for at := 0; at < len(ids); {
@@ -73,12 +73,7 @@ func (f *Fetcher) fetchPage(page, want uint64, at, n int, missing vector.Bitmap)
 	if f.view.overlay != nil {
 		f.ownBuf = f.view.overlay.pageRows(f.ownBuf, f.store, page, f.view.cmd)
 	}
-	f.low = appendPageKey(f.low[:0], f.store, page, bits.TrailingZeros64(want))
-	f.valid, f.onPacked = f.it.SeekGE(f.low), false
-	if err := f.it.Error(); err != nil {
-		return nil, ioError("read rows", err)
-	}
-	if err := f.load(page, want, f.ownBuf); err != nil {
+	if err := f.loadPage(page, want); err != nil {
 		return nil, err
 	}
 	if f.live == want {
@@ -112,6 +107,39 @@ func (f *Fetcher) fetchPage(page, want uint64, at, n int, missing vector.Bitmap)
 		}
 	}
 	return missing, nil
+}
+
+// loadPage loads wanted rows of a page from memory, else from the store. What is not in memory yet is
+// read whole and put there.
+func (f *Fetcher) loadPage(page, want uint64) error {
+	if group := int(page >> 10); !f.entered || group != f.inGroup {
+		f.enterGroup(group)
+		f.entered, f.inGroup = true, group
+	}
+	p := f.inMemory(int(page & 1023))
+	if p != nil && p.data != nil {
+		f.loadCached(page, want, p, f.ownBuf)
+		return nil
+	}
+	whole := p == nil && !f.uncached
+	slot := 0
+	if !whole {
+		slot = bits.TrailingZeros64(want)
+	}
+	f.stopEarly = !whole
+	f.seek = appendPageKey(f.seek[:0], f.store, page, slot)
+	if err := f.open(); err != nil {
+		return err
+	}
+	f.valid, f.onPacked = f.it.SeekGE(f.seek), false
+	if err := f.it.Error(); err != nil {
+		return ioError("read rows", err)
+	}
+	err := f.load(page, want, f.ownBuf)
+	if err == nil && whole {
+		f.keep(true)
+	}
+	return err
 }
 
 // Close frees the fetcher.

@@ -78,7 +78,8 @@ func newFolder(v *View, tbl *catalog.Table, store catalog.StoreID, group int) (*
 	r := &f.reader
 	r.store = store
 	r.low, r.high = appendGroupBounds(nil, nil, store, group)
-	if err := r.bound(); err != nil {
+	r.bound()
+	if err := r.open(); err != nil {
 		return nil, err
 	}
 	r.valid = r.it.First()
@@ -139,7 +140,7 @@ func (e *Engine) replacePages(id catalog.TableID, store catalog.StoreID, pages [
 	if k := spacesOf(e.Catalog().Table(id)); len(k.Stores) == len(k.without(keySpaces{Stores: []catalog.StoreID{store}}).Stores) {
 		return 0, nil
 	}
-	count := 0
+	var folded []uint64
 	var key []byte
 	for i := range pages {
 		p := &pages[i]
@@ -163,10 +164,16 @@ func (e *Engine) replacePages(id catalog.TableID, store catalog.StoreID, pages [
 		if err != nil {
 			return 0, ioError("fold rows", err)
 		}
-		count++
+		folded = append(folded, p.number)
 	}
-	if count == 0 {
+	if len(folded) == 0 {
 		return 0, nil
 	}
-	return count, e.applyUnsynced(b)
+	if err := e.applyUnsynced(b); err != nil {
+		return 0, err
+	}
+	for _, page := range folded {
+		e.pages.forget(groupID{store, int(page >> 10)}, int(page&1023))
+	}
+	return len(folded), nil
 }

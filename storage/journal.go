@@ -88,8 +88,13 @@ func (j *journal) pageLastChange(store catalog.StoreID, page uint64) uint64 {
 	if g == nil {
 		return j.floor.Load()
 	}
+	return g.pageLastChange(int(page & 1023))
+}
+
+// pageLastChange is that of a page of the group.
+func (g *groupState) pageLastChange(page int) uint64 {
 	if p := g.pages.Load(); p != nil {
-		return p[page&1023].Load()
+		return p[page].Load()
 	}
 	return g.lastChange.Load()
 }

@@ -1,6 +1,9 @@
 package storage
 
 import (
+	"bytes"
+	"errors"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/vector"
 )
@@ -35,7 +38,7 @@ func (v *View) LookupRow(tbl *catalog.Table, index *catalog.Index, key []vector.
 		if ref, found, err = getRef(v.snap.db, encoded); err != nil || !found {
 			return 0, false, err
 		}
-		if row, err = readRow(v.snap.db, codec.tableLayout, ref); err != nil {
+		if row, err = v.storedRow(codec, ref); err != nil {
 			return 0, false, err
 		}
 		if row == nil {
@@ -44,6 +47,44 @@ func (v *View) LookupRow(tbl *catalog.Table, index *catalog.Index, key []vector.
 		e.rows.put(encoded, row, ref, v.snap.state.commit)
 	}
 	return ref, true, codec.decodeRow(row, cols, b)
+}
+
+// storedRow returns the committed row that the view sees, nil if there is none. Its page is taken from
+// memory, or read whole and put there.
+func (v *View) storedRow(codec *tableCodec, ref RowRef) ([]byte, error) {
+	page, slot := ref.Row()>>6, int(ref.Row()&63)
+	r := &pageReader{view: v, codec: codec, store: ref.Store()}
+	r.enterGroup(ref.Group())
+	switch p := r.inMemory(int(page & 1023)); {
+	case p == nil:
+		r.low, r.high = storeBounds(kindRow, uint32(r.store))
+		if err := r.open(); err != nil {
+			return nil, err
+		}
+		r.valid = r.it.SeekGE(appendPageKey(nil, r.store, page, 0))
+		err := r.load(page, 1<<slot, nil)
+		if err == nil {
+			r.keep(true)
+		}
+		row, rowErr := r.loadedRow(slot)
+		return row, errors.Join(err, rowErr, r.close())
+	case p.data == nil:
+		return readRow(v.snap.db, codec.tableLayout, ref)
+	default:
+		r.loadCached(page, 1<<slot, p, nil)
+		return r.loadedRow(slot)
+	}
+}
+
+// loadedRow returns a copy of a row of the page being read, nil if it is not live.
+func (r *pageReader) loadedRow(slot int) ([]byte, error) {
+	switch {
+	case r.live>>slot&1 == 0:
+		return nil, nil
+	case r.single>>slot&1 != 0:
+		return bytes.Clone(r.rows[slot]), nil
+	}
+	return r.packed.appendRow(nil, r.packed.rank(slot))
 }
 
 // lookupOwn looks a key up for a view with writes of its own. ok is false when they do not concern

@@ -28,6 +28,9 @@ func (o *Options) setDefaults() {
 	if o.RowCacheBytes == 0 {
 		o.RowCacheBytes = 64 << 20
 	}
+	if o.PageCacheBytes == 0 {
+		o.PageCacheBytes = 64 << 20
+	}
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = 64 << 20
 	}
@@ -49,7 +52,7 @@ func Open(o Options) (*Engine, error) {
 		base = vfs.Default
 	}
 	e := &Engine{FormatValue: formatPlain, ParseValue: parsePlain, opts: o, log: o.Logger, wal: !o.InMemory,
-		fs: &haltFS{FS: base}, locks: newLockManager(), rows: newRowCache(max(o.RowCacheBytes, 0)), stopped: make(chan struct{})}
+		fs: &haltFS{FS: base}, locks: newLockManager(), rows: newRowCache(max(o.RowCacheBytes, 0)), pages: newPageCache(max(o.PageCacheBytes, 0)), stopped: make(chan struct{})}
 	e.stores.stores = map[catalog.StoreID]*storeState{}
 	e.journal.groups = map[groupID]*groupState{}
 	e.dirs = directories{root: o.Dir, rows: base.PathJoin(o.Dir, "rows"), temp: base.PathJoin(o.Dir, "tmp")}

@@ -21,6 +21,9 @@ type Options struct {
 	// RowCacheBytes bounds the cache of rows looked up by key, which takes memory as it fills.
 	// Default 64 MB, negative none.
 	RowCacheBytes int64
+	// PageCacheBytes bounds the cache of packed pages, which takes memory as it fills. Default 64 MB;
+	// below 0 there is none.
+	PageCacheBytes int64
 	// MemTableBytes is the size at which recent writes are flushed to a file. Default 32 MB:
 	// smaller ones cost more merging, larger ones make recovery after a crash longer.
 	MemTableBytes int64

@@ -172,6 +172,12 @@ func (p *page) parse(data []byte, l *tableLayout) error {
 	return nil
 }
 
+// adopt makes p a packed page that was parsed before.
+func (p *page) adopt(data []byte, l *tableLayout) {
+	p.data, p.lay = data, l.ofVersion(binary.LittleEndian.Uint32(data[4:]))
+	p.n, p.present = int(data[1]), binary.LittleEndian.Uint64(data[8:])
+}
+
 // area returns a stored column's values.
 func (p *page) area(col int) pageArea {
 	start := pageHeader + 2*len(p.lay.row.cols)

@@ -26,11 +26,17 @@ type pageReader struct {
 	// page anyway.
 	stopEarly bool
 
+	// uncached readers look at what is stored, not at what is kept in memory.
+	uncached bool
+	changes  *groupState  // of the group that was entered; nil: no commit has changed it
+	cached   *cachedGroup // nil = none
+
 	// The page being read.
 	page     uint64
 	live     uint64 // slots still to be put into columns
 	single   uint64 // slots whose row is in rows
 	gone     uint64 // slots overridden by a tombstone
+	loose    bool   // an override was met
 	rows     [PageRows][]byte
 	copied   []byte // overrides, which the iterator's next step would invalidate
 	packed   page   // n = 0: none. Views the iterator's memory
@@ -61,11 +67,17 @@ func (r *pageReader) init(v *View, tbl *catalog.Table, cols []int, rows int, ref
 	return nil
 }
 
-// bound restricts the iterator to keys in [r.low, r.high), which it opens on first use.
-func (r *pageReader) bound() error {
+// bound restricts the iterator to keys in [r.low, r.high).
+func (r *pageReader) bound() {
 	r.valid, r.onPacked, r.live = false, false, 0
 	if r.it != nil {
 		r.it.SetBounds(r.low, r.high)
+	}
+}
+
+// open opens the iterator unless it is open: rows that are all in memory need none.
+func (r *pageReader) open() error {
+	if r.it != nil {
 		return nil
 	}
 	it, err := r.view.snap.db.NewIter(&pebble.IterOptions{LowerBound: r.low, UpperBound: r.high})
@@ -133,7 +145,7 @@ func (r *pageReader) nextPage() (uint64, error) {
 // place. The iterator stands on the page's first key at or behind the first wanted slot, or beyond
 // the page.
 func (r *pageReader) load(page, want uint64, own []overlayRow) error {
-	r.page, r.single, r.gone, r.copied = page, 0, 0, r.copied[:0]
+	r.page, r.single, r.gone, r.copied, r.loose = page, 0, 0, r.copied[:0], false
 	r.packed.n, r.packed.present = 0, 0
 	for r.valid {
 		key := r.it.Key()
@@ -155,6 +167,7 @@ func (r *pageReader) load(page, want uint64, own []overlayRow) error {
 			}
 			break
 		}
+		r.loose = true
 		bit := uint64(1) << slot
 		switch {
 		case want&bit == 0:
@@ -172,6 +185,63 @@ func (r *pageReader) load(page, want uint64, own []overlayRow) error {
 		r.valid = r.it.Next()
 	}
 	r.live = (r.packed.present | r.single) &^ r.gone
+	r.putOwn(own)
+	r.live &= want
+	return nil
+}
+
+// loadCached makes a page that is kept in memory the page being read, as load does.
+func (r *pageReader) loadCached(page, want uint64, p *cachedPage, own []overlayRow) {
+	r.page, r.single = page, 0
+	r.packed.adopt(p.data, r.codec.tableLayout)
+	r.live = r.packed.present
+	r.putOwn(own)
+	r.live &= want
+}
+
+// enterGroup prepares looking for the cached pages of a group of the reader's store.
+func (r *pageReader) enterGroup(group int) {
+	if r.uncached {
+		return
+	}
+	e := r.view.snap.e
+	id := groupID{r.store, group}
+	// The view was taken before: what it sees of the group has a state by now.
+	r.changes, r.cached = e.journal.find(id), e.pages.find(id)
+}
+
+// inMemory returns a page of the group that was entered, nil if it has to be looked for.
+func (r *pageReader) inMemory(page int) *cachedPage {
+	if r.cached == nil {
+		return nil
+	}
+	return r.cached.get(page, r.view.snap.state.commit, r.lastChange(page))
+}
+
+// lastChange returns the last commit that changed a page of the group that was entered.
+func (r *pageReader) lastChange(page int) uint64 {
+	if r.changes == nil {
+		return r.view.snap.e.journal.floor.Load()
+	}
+	return r.changes.pageLastChange(page)
+}
+
+// keep puts the page being read, all of which was looked at, into the cache.
+func (r *pageReader) keep(evict bool) {
+	page, e := int(r.page&1023), r.view.snap.e
+	at := r.view.snap.state.commit
+	if r.uncached || r.lastChange(page) > at || r.packed.n == 0 && !r.loose {
+		return
+	}
+	var data []byte
+	if !r.loose {
+		data = r.packed.data
+	}
+	e.pages.put(groupID{r.store, int(r.page >> 10)}, page, at, data, evict)
+}
+
+// putOwn puts the overlay's rows in the place of the stored ones.
+func (r *pageReader) putOwn(own []overlayRow) {
 	for _, o := range own {
 		bit := uint64(1) << (o.pos & 63)
 		r.single &^= bit
@@ -182,8 +252,6 @@ func (r *pageReader) load(page, want uint64, own []overlayRow) error {
 			r.live |= bit
 		}
 	}
-	r.live &= want
-	return nil
 }
 
 // emit puts up to room live rows behind the first `at` and returns how many.

@@ -14,6 +14,7 @@ import (
 
 // benchCommand is `weft bench`.
 type benchCommand struct {
+	Oltp oltpCommand `cmd:"" help:"Single rows: look-ups, writes and commits, compared with bare syncs of the disk; scans and COPY."`
 	Tpch tpchCommand `cmd:"" help:"TPC-H: generate and load the data, measure the 22 queries by rows and by columns, check their answers."`
 }
 

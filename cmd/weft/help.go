@@ -19,6 +19,7 @@ Usage:
   weft check DIR              look for damage in a database
   weft backup DIR TARGET      copy a database, also while it is in use
   weft bench tpch [options]   the TPC-H benchmark
+  weft bench oltp [options]   single rows: look-ups, writes, commits
   weft help [COMMAND]         this text, or a command's options
   weft version                version and build
 
