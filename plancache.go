@@ -27,13 +27,18 @@ type planKey struct {
 // cachedPlan is a plan with what runs it again without building operators.
 type cachedPlan struct {
 	*planner.Plan
-	direct bool
-	pool   sync.Pool // of *exec.Direct, if direct
+	columns []Column // of the result
+	direct  bool
+	pool    sync.Pool // of *exec.Direct, if direct
 }
 
 // planCacheSize bounds the cache: it is emptied when full, which costs a replanning of what is in
 // use and needs no bookkeeping per execution.
 const planCacheSize = 1024
+
+func newCachedPlan(p *planner.Plan) *cachedPlan {
+	return &cachedPlan{Plan: p, columns: resultColumns(p)}
+}
 
 func newPlanCache() *planCache { return &planCache{plans: map[planKey]*cachedPlan{}} }
 
@@ -86,7 +91,7 @@ func (r *running) cachedPlan(c *catalog.Snapshot) (*cachedPlan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &cachedPlan{Plan: built}
+	p := newCachedPlan(built)
 	if cached {
 		p.direct = exec.IsDirect(built)
 		s.db.plans.put(key, p)

@@ -21,6 +21,7 @@ type Column struct {
 	Type catalog.Type
 }
 
+// resultColumns describes a plan's result.
 func resultColumns(p *planner.Plan) []Column {
 	cols := make([]Column, len(p.Columns))
 	for i, c := range p.Columns {
@@ -43,6 +44,7 @@ type Rows struct {
 	env       *expr.Env
 	cursor    *exec.Cursor
 	kept      []*vector.Batch // rows collected before Rows was returned
+	one       pointRow        // where kept is that of a row read by key
 	batch     *vector.Batch
 	row       int
 	count     int64
@@ -214,6 +216,8 @@ func (r *Rows) Value(i int) any {
 		return d.F
 	case catalog.Bytea:
 		return []byte(d.S)
+	case catalog.Text, catalog.Varchar:
+		return d.S
 	case catalog.Date, catalog.Timestamp, catalog.TimestampTZ:
 		if t, ok := goTime(r.columns[i].Type, d, r.env); ok {
 			return t

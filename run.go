@@ -266,7 +266,7 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 		return nil, err
 	}
 	if plan.Point != nil {
-		return r.readPoint(plan.Plan, view, env)
+		return r.readPoint(plan, view, env)
 	}
 	ctx, cancel := r.deadline()
 	cursor, err := exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
@@ -274,7 +274,7 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 		cancel()
 		return nil, contextError(ctx, err)
 	}
-	rows := &Rows{ctx: ctx, columns: resultColumns(plan.Plan), cursor: cursor, env: env, tagPrefix: "SELECT", onError: s.fail}
+	rows := &Rows{ctx: ctx, columns: plan.columns, cursor: cursor, env: env, tagPrefix: "SELECT", onError: s.fail}
 	rows.finish = func() {
 		cancel()
 		view.Release()
@@ -342,7 +342,7 @@ func (r *running) writeRows(plan *cachedPlan, w *work, view *storage.View, chang
 	}
 	q := r.execQuery(r.ctx, plan.Plan, view, w.txn, env)
 	q.Keys = changes
-	rows := &Rows{ctx: r.ctx, columns: resultColumns(plan.Plan), env: env}
+	rows := &Rows{ctx: r.ctx, columns: plan.columns, env: env}
 	if plan.direct {
 		err = rows.runDirect(r.ctx, plan, q)
 	} else {

@@ -117,7 +117,7 @@ func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
 	inner.stmt = insert
 	view := d.w.txn.View()
 	defer view.Release()
-	rows, err := inner.write(&cachedPlan{Plan: plan}, d.w, view)
+	rows, err := inner.write(newCachedPlan(plan), d.w, view)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +279,7 @@ func (d *definition) anyRow(query string) (bool, error) {
 	inner.stmt, inner.args = stmt, nil
 	view := d.w.txn.View()
 	defer view.Release()
-	rows, err := inner.write(&cachedPlan{Plan: plan}, d.w, view)
+	rows, err := inner.write(newCachedPlan(plan), d.w, view)
 	if err != nil {
 		return false, err
 	}

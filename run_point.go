@@ -2,41 +2,49 @@ package weft
 
 import (
 	"github.com/weftdb/weft/expr"
-	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
 
+// pointRow is the memory of a result of one row.
+type pointRow struct {
+	batch vector.Batch
+	list  [1]*vector.Batch
+}
+
 // readPoint runs a plan that looks one row up: no operators, no goroutine. It takes over the view.
-func (r *running) readPoint(plan *planner.Plan, view *storage.View, env *expr.Env) (*Rows, error) {
+func (r *running) readPoint(plan *cachedPlan, view *storage.View, env *expr.Env) (*Rows, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, contextError(r.ctx, err)
 	}
 	point := plan.Point
-	rows := &Rows{ctx: r.ctx, columns: resultColumns(plan), env: env, tagPrefix: "SELECT", done: true}
-	key := make([]vector.Datum, len(point.Key))
-	for i, e := range point.Key {
+	rows := &Rows{ctx: r.ctx, columns: plan.columns, env: env, tagPrefix: "SELECT", done: true}
+	var few [4]vector.Datum
+	key := few[:0]
+	for _, e := range point.Key {
+		var d vector.Datum
 		switch e := e.(type) {
 		case *expr.Const:
-			key[i] = e.Value
+			d = e.Value
 		case *expr.Param:
 			var err error
-			if key[i], err = env.Param(e.Index); err != nil {
+			if d, err = env.Param(e.Index); err != nil {
 				return nil, err
 			}
 		}
-		if key[i].Null {
+		if d.Null {
 			view.Release()
 			return rows, nil
 		}
+		key = append(key, d)
 	}
-	b := &vector.Batch{}
-	_, found, err := view.LookupRow(point.Scan.Table, point.Scan.Table.PrimaryKey(), key, point.Cols, b)
+	_, found, err := view.LookupRow(point.Scan.Table, point.Scan.Table.PrimaryKey(), key, point.Cols, &rows.one.batch)
 	if err != nil {
 		return nil, err
 	}
 	if found {
-		rows.kept = []*vector.Batch{b}
+		rows.one.list[0] = &rows.one.batch
+		rows.kept = rows.one.list[:]
 	}
 	view.Release()
 	return rows, nil

@@ -294,7 +294,7 @@ func (k *keyWork) run(query string) (*Rows, error) {
 	inner := *k.r
 	inner.stmt, inner.args, inner.text = stmt, nil, query
 	changes := &exec.KeyChanges{}
-	rows, err := inner.writeRows(&cachedPlan{Plan: plan}, k.w, view, changes)
+	rows, err := inner.writeRows(newCachedPlan(plan), k.w, view, changes)
 	if err == nil && changes.Table != nil {
 		k.queue = append(k.queue, changes)
 	}

@@ -13,10 +13,11 @@ import (
 
 // ioError gives an error of the store underneath or the file system its SQLSTATE.
 func ioError(operation string, err error) error {
+	if err == nil {
+		return nil
+	}
 	var known *sqlerr.Error
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &known):
 		return err
 	case pebble.IsCorruptionError(err):

@@ -2,7 +2,9 @@ package storage
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
+	"unsafe"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/vector"
@@ -31,8 +33,7 @@ func (v *View) LookupRow(tbl *catalog.Table, index *catalog.Index, key []vector.
 			return ref, found, err
 		}
 	}
-	var rowBuf [256]byte
-	row, ref, at, ok := e.rows.get(rowBuf[:0], encoded)
+	row, ref, at, ok := e.rows.get(encoded)
 	if !ok || at > v.snap.state.commit || e.journal.pageLastChange(ref.Store(), ref.Row()>>6) > at {
 		found := false
 		if ref, found, err = getRef(v.snap.db, encoded); err != nil || !found {
@@ -61,7 +62,8 @@ func (v *View) storedRow(codec *tableCodec, ref RowRef) ([]byte, error) {
 		if err := r.open(); err != nil {
 			return nil, err
 		}
-		r.valid = r.it.SeekGE(appendPageKey(nil, r.store, page, 0))
+		var key [rowKeyLen]byte
+		r.valid = r.it.SeekGE(appendPageKey(key[:0], r.store, page, 0))
 		err := r.load(page, 1<<slot, nil)
 		if err == nil {
 			r.keep(true)
@@ -110,24 +112,66 @@ func (v *View) lookupOwn(tbl *catalog.Table, index *catalog.Index, encoded []byt
 	return ref, missing == nil || !missing.Get(0), true, err
 }
 
-// decodeRow makes b the one row, which is in single form.
+// decodeRow makes b the one row, which is in single form; the batch keeps views of it. What the columns
+// take is allocated together.
 func (l *tableLayout) decodeRow(row []byte, cols []int, b *vector.Batch) error {
 	lay, err := l.ofRow(row)
 	if err != nil {
 		return err
 	}
-	vecs := make([]vector.Vector, len(cols))
-	b.N, b.Sel, b.Vecs = 1, nil, make([]*vector.Vector, len(cols))
-	one := [1][]byte{row}
-	for i, col := range cols {
-		buf := newColumnBuf(l.tbl.Columns[col].Type.Kind(), 1)
-		if lay.at[col] < 0 {
-			buf.putConst(0, 1, l.missing[col])
-		} else {
-			buf.putRows(0, lay.row, lay.at[col], one[:])
-		}
-		buf.view(&vecs[i], 1)
-		b.Vecs[i] = &vecs[i]
+	words := 0
+	for _, col := range cols {
+		words += max(l.tbl.Columns[col].Type.Kind().Width()+7, 8) / 8
 	}
+	slab := make([]uint64, words+1)
+	null := slab[:1:1] // the bitmap of a row that is NULL
+	slab = slab[1:]
+	vecs := make([]vector.Vector, len(cols))
+	list := make([]*vector.Vector, len(cols))
+	for i, col := range cols {
+		v, kind := &vecs[i], l.tbl.Columns[col].Type.Kind()
+		list[i] = v
+		at := lay.at[col]
+		if at < 0 {
+			v.SetConst(vector.DatumAt(l.missing[col], 0))
+			continue
+		}
+		var valid vector.Bitmap
+		if row[rowHeader+at>>3]>>(at&7)&1 != 0 {
+			valid = null
+		}
+		own := slab[:max(kind.Width()+7, 8)/8]
+		slab = slab[len(own):]
+		if width := kind.Width(); width > 0 {
+			data := vector.BytesOf(own)
+			copy(data, row[lay.row.cols[at].offset:][:width])
+			v.SetFixed(kind, data, 1, valid)
+			continue
+		}
+		offsets := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(own))), 2)
+		value := lay.row.bytesOf(row, lay.row.cols[at].offset)
+		offsets[1] = int32(len(value))
+		v.SetBytes(offsets, value, valid)
+	}
+	b.N, b.Sel, b.Vecs = 1, nil, list
 	return nil
+}
+
+// bytesOf returns variable-length value number n of a row that passed check.
+func (l *rowLayout) bytesOf(row []byte, n int) []byte {
+	ends, width := row[l.fixedEnd:], 2
+	if row[0]&rowWide != 0 {
+		width = 4
+	}
+	end := func(i int) int {
+		switch {
+		case i < 0:
+			return 0
+		case width == 2:
+			return int(binary.LittleEndian.Uint16(ends[2*i:]))
+		}
+		return int(binary.LittleEndian.Uint32(ends[4*i:]))
+	}
+	bytes := ends[width*l.nVar:]
+	return bytes[end(n-1):end(n):end(n)]
 }

@@ -65,8 +65,8 @@ func (c *rowCache) place(key []byte) (*rowCacheShard, uint64) {
 	return &c.shards[h>>60], h
 }
 
-// get appends the row of a key to dst. The caller checks that the entry serves its view.
-func (c *rowCache) get(dst, key []byte) (row []byte, ref RowRef, at uint64, ok bool) {
+// get returns a copy of the row of a key. The caller checks that the entry serves its view.
+func (c *rowCache) get(key []byte) (row []byte, ref RowRef, at uint64, ok bool) {
 	s, h := c.place(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,15 +75,12 @@ func (c *rowCache) get(dst, key []byte) (row []byte, ref RowRef, at uint64, ok b
 		if e.hash != h || !s.holds(e) || int(e.keyLen) != len(key) {
 			continue
 		}
-		start := len(dst)
-		dst = s.read(dst, e.pos, len(key)+int(e.rowSize))
-		if string(dst[start:start+len(key)]) != string(key) {
-			dst = dst[:start]
-			continue
+		both := s.read(make([]byte, 0, len(key)+int(e.rowSize)), e.pos, len(key)+int(e.rowSize))
+		if string(both[:len(key)]) == string(key) {
+			return both[len(key):], e.ref, e.at, true
 		}
-		return append(dst[:start], dst[start+len(key):]...), e.ref, e.at, true
 	}
-	return dst, 0, 0, false
+	return nil, 0, 0, false
 }
 
 // put remembers the row of a key.
