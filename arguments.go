@@ -20,9 +20,8 @@ import (
 // argument is the value of a statement parameter: a Go value as given, or a bound constant.
 type argument struct {
 	given  any
-	number int          // $1, …
-	value  vector.Datum // when typ is set
-	typ    catalog.Type
+	number int         // $1, …
+	bound  *expr.Const // in place of given; nil = none
 }
 
 // bindArguments takes Go values as arguments; driver.Valuer and pointers are followed.
@@ -53,8 +52,8 @@ func bindArguments(args []any) ([]argument, error) {
 // datum converts the argument to a parameter's type. Values go by their text form where no direct
 // conversion exists, so an argument is read as a literal of the type would be.
 func (a argument) datum(t catalog.Type, env *expr.Env) (vector.Datum, error) {
-	if a.typ.ID != catalog.Unknown {
-		e, err := expr.Coerce(&expr.Const{Value: a.value, Typ: a.typ}, t, expr.AssignmentCast, 0)
+	if a.bound != nil {
+		e, err := expr.Coerce(a.bound, t, expr.AssignmentCast, 0)
 		if err != nil {
 			return vector.Datum{}, err
 		}
@@ -64,7 +63,7 @@ func (a argument) datum(t catalog.Type, env *expr.Env) (vector.Datum, error) {
 		}
 		k, ok := folded.(*expr.Const)
 		if !ok {
-			return vector.Datum{}, sqlerr.New(sqlerr.DatatypeMismatch, "cannot convert argument of type %s to %s", a.typ, t)
+			return vector.Datum{}, sqlerr.New(sqlerr.DatatypeMismatch, "cannot convert argument of type %s to %s", a.bound.Typ, t)
 		}
 		return k.Value, nil
 	}

@@ -83,3 +83,33 @@ func BenchmarkInsertInTransaction(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
 }
+// BenchmarkCommit measures single-row writes that commit, on a large table.
+func BenchmarkCommit(b *testing.B) {
+	db := openOLTP(b, oltpRows/10)
+	r := rand.New(rand.NewPCG(1, 1))
+	key := func() []any { return []any{1 + r.IntN(oltpRows/10)} }
+	next := oltpRows
+	for _, w := range []struct {
+		name, query string
+		args        func() []any
+	}{
+		{"insert", "insert into t values ($1, 1, 2, 'x')", func() []any { next++; return []any{next} }},
+		{"update", "update t set b = b + 1 where id = $1", key},
+		{"upsert", "insert into t values ($1, 1, 2, 'x') on conflict (id) do update set b = t.b + 1", key},
+		{"delete", "delete from t where id = $1", func() []any { next--; return []any{next + 1} }},
+	} {
+		b.Run(w.name, func(b *testing.B) {
+			stmt, err := db.Prepare(w.query)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer stmt.Close()
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := stmt.Exec(w.args()...); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -195,7 +195,7 @@ func (r *running) execute(n *sql.Execute) (*Rows, error) {
 		if !ok {
 			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXECUTE takes constant arguments only").At(a.SourceSpan().Start)
 		}
-		inner.args = append(inner.args, argument{value: k.Value, typ: p.params[i], number: i + 1})
+		inner.args = append(inner.args, argument{bound: &expr.Const{Value: k.Value, Typ: p.params[i]}, number: i + 1})
 	}
 	return inner.run()
 }

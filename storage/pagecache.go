@@ -11,10 +11,10 @@ import (
 
 // pageCache keeps packed pages in memory, so that reading their rows takes no search in Pebble.
 //
-// An entry says what the page held in commit At, as far as packed pages go: its rows, or that some of
-// them are not packed and have to be looked for. It serves a view S if At ≤ S and the page has not
-// changed after At: it was then the same in both (design.md §2). Folding changes the form of a page and
-// not its rows; it drops the entry, so that the packed form gets in.
+// An entry has the rows of the page in commit At. It serves a view S if At ≤ S and the page has not
+// changed after At: it was then the same in both (design.md §2). Or it says that some rows are not
+// packed and have to be looked for one by one, which stays so until the page is folded: folding drops
+// the entry, so that the packed form gets in.
 //
 // All methods may be called concurrently.
 type pageCache struct {
@@ -71,7 +71,7 @@ func (g *cachedGroup) get(page int, commit, changed uint64) *cachedPage {
 		return nil
 	}
 	p := g[page].Load()
-	if p == nil || p.at > commit || changed > p.at {
+	if p == nil || p.data != nil && (p.at > commit || changed > p.at) {
 		return nil
 	}
 	if !p.used.Load() {

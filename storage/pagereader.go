@@ -230,12 +230,12 @@ func (r *pageReader) lastChange(page int) uint64 {
 func (r *pageReader) keep(evict bool) {
 	page, e := int(r.page&1023), r.view.snap.e
 	at := r.view.snap.state.commit
-	if r.uncached || r.lastChange(page) > at || r.packed.n == 0 && !r.loose {
-		return
-	}
 	var data []byte
 	if !r.loose {
 		data = r.packed.data
+	}
+	if r.uncached || !r.loose && (r.packed.n == 0 || r.lastChange(page) > at) {
+		return
 	}
 	e.pages.put(groupID{r.store, int(r.page >> 10)}, page, at, data, evict)
 }

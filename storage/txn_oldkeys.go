@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"math"
 	"sort"
 
 	"github.com/weftdb/weft/vector"
@@ -94,6 +95,14 @@ func (t *Txn) newestRow(c *tableCodec, ref RowRef) ([]byte, error) {
 	t.overlay.mu.RUnlock()
 	if own {
 		return row, nil
+	}
+	page := int(ref.Row() >> 6 & 1023)
+	pages := t.e.pages.find(groupID{ref.Store(), ref.Group()})
+	if p := pages.get(page, math.MaxUint64, t.e.journal.pageLastChange(ref.Store(), ref.Row()>>6)); p != nil && p.data != nil {
+		r := pageReader{codec: c}
+		r.packed.adopt(p.data, c.tableLayout)
+		r.live = r.packed.present
+		return r.loadedRow(int(ref.Row() & 63))
 	}
 	return readRow(t.e.db, c.tableLayout, ref)
 }
