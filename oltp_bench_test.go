@@ -83,6 +83,7 @@ func BenchmarkInsertInTransaction(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/row")
 }
+
 // BenchmarkCommit measures single-row writes that commit, on a large table.
 func BenchmarkCommit(b *testing.B) {
 	db := openOLTP(b, oltpRows/10)
