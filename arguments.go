@@ -24,14 +24,13 @@ type argument struct {
 	bound  *expr.Const // in place of given; nil = none
 }
 
-// bindArguments takes Go values as arguments; driver.Valuer and pointers are followed.
-func bindArguments(args []any) ([]argument, error) {
-	out := make([]argument, len(args))
+// bindArguments appends Go values as arguments; driver.Valuer and pointers are followed.
+func bindArguments(out []argument, args []any) ([]argument, error) {
 	for i, a := range args {
 		if v, ok := a.(driver.Valuer); ok {
 			var err error
 			if a, err = v.Value(); err != nil {
-				return nil, sqlerr.New(sqlerr.InvalidParameterValue, "argument $%d: %w", i+1, err)
+				return out, sqlerr.New(sqlerr.InvalidParameterValue, "argument $%d: %w", i+1, err)
 			}
 		}
 		if v := reflect.ValueOf(a); v.Kind() == reflect.Pointer {
@@ -44,7 +43,7 @@ func bindArguments(args []any) ([]argument, error) {
 		if b, ok := a.([]byte); ok && b == nil {
 			a = nil // as other drivers take it
 		}
-		out[i] = argument{given: a, number: i + 1}
+		out = append(out, argument{given: a, number: i + 1})
 	}
 	return out, nil
 }

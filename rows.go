@@ -44,7 +44,6 @@ type Rows struct {
 	env       *expr.Env
 	cursor    *exec.Cursor
 	kept      []*vector.Batch // rows collected before Rows was returned
-	one       pointRow        // where kept is that of a row read by key
 	batch     *vector.Batch
 	row       int
 	count     int64
@@ -113,9 +112,9 @@ func (r *Rows) end() {
 	}
 }
 
-// streams makes a release wait for the end of rows that come from a running plan, and reports
-// whether they do.
-func (r *Rows) streams(release func()) bool {
+// streams makes what a statement keeps of its session wait for the end of rows that come from a running
+// plan, and reports whether they do.
+func (r *Rows) streams(s *Session, leave func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.finish == nil {
@@ -124,7 +123,7 @@ func (r *Rows) streams(release func()) bool {
 	finish := r.finish
 	r.finish = func() {
 		finish()
-		release()
+		s.release(leave)
 	}
 	return true
 }

@@ -22,9 +22,10 @@ type running struct {
 	text string
 	args []argument
 	// types are what PREPARE declares the parameters to be, Unknown where the context decides.
-	types []catalog.Type
-	now   int64    // microseconds
-	env   expr.Env // of sessionEnv and planEnv
+	types  []catalog.Type
+	now    int64          // microseconds
+	env    expr.Env       // of sessionEnv and planEnv
+	params []vector.Datum // memory of env.Params
 }
 
 // run dispatches on the kind of statement.
@@ -178,7 +179,8 @@ func (r *running) planEnv(plan *planner.Plan) (*expr.Env, error) {
 	if len(r.args) != len(plan.Params) {
 		return nil, sqlerr.New(sqlerr.UndefinedParameter, "the statement takes %d parameters but %d arguments were given", len(plan.Params), len(r.args))
 	}
-	env.Params = make([]vector.Datum, plan.ParamSlots)
+	r.params = append(r.params[:0], make([]vector.Datum, plan.ParamSlots)...)
+	env.Params = r.params
 	for i, t := range plan.Params {
 		var err error
 		if env.Params[i], err = r.args[i].datum(t, env); err != nil {
@@ -342,7 +344,10 @@ func (r *running) writeRows(plan *cachedPlan, w *work, view *storage.View, chang
 	}
 	q := r.execQuery(r.ctx, plan.Plan, view, w.txn, env)
 	q.Keys = changes
-	rows := &Rows{ctx: r.ctx, columns: plan.columns, env: env}
+	rows := &Rows{ctx: r.ctx, columns: plan.columns}
+	if len(rows.columns) > 0 {
+		rows.env = env
+	}
 	if plan.direct {
 		err = rows.runDirect(r.ctx, plan, q)
 	} else {

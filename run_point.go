@@ -6,8 +6,9 @@ import (
 	"github.com/weftdb/weft/vector"
 )
 
-// pointRow is the memory of a result of one row.
-type pointRow struct {
+// pointRows is a result of one row, in one piece.
+type pointRows struct {
+	Rows
 	batch vector.Batch
 	list  [1]*vector.Batch
 }
@@ -18,7 +19,8 @@ func (r *running) readPoint(plan *cachedPlan, view *storage.View, env *expr.Env)
 		return nil, contextError(r.ctx, err)
 	}
 	point := plan.Point
-	rows := &Rows{ctx: r.ctx, columns: plan.columns, env: env, tagPrefix: "SELECT", done: true}
+	one := &pointRows{Rows: Rows{ctx: r.ctx, columns: plan.columns, env: env, tagPrefix: "SELECT", done: true}}
+	rows := &one.Rows
 	var few [4]vector.Datum
 	key := few[:0]
 	for _, e := range point.Key {
@@ -38,13 +40,13 @@ func (r *running) readPoint(plan *cachedPlan, view *storage.View, env *expr.Env)
 		}
 		key = append(key, d)
 	}
-	_, found, err := view.LookupRow(point.Scan.Table, point.Scan.Table.PrimaryKey(), key, point.Cols, &rows.one.batch)
+	_, found, err := view.LookupRow(point.Scan.Table, point.Scan.Table.PrimaryKey(), key, point.Cols, &one.batch)
 	if err != nil {
 		return nil, err
 	}
 	if found {
-		rows.one.list[0] = &rows.one.batch
-		rows.kept = rows.one.list[:]
+		one.list[0] = &one.batch
+		rows.kept = one.list[:]
 	}
 	view.Release()
 	return rows, nil

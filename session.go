@@ -37,6 +37,8 @@ type Session struct {
 	closed bool
 	ended  error // why it was closed, nil = by its user
 
+	spare *running // memory of a statement that has ended, nil = none
+
 	idle        idleClock
 	idleTimeout time.Duration // after the statement that ran last, 0 = none
 }
@@ -187,13 +189,12 @@ func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, arg
 		return nil, s.gone()
 	}
 	ctx, leave := s.db.users.join(ctx)
-	release := func() {
-		leave()
-		s.idle.start(s.idleTimeout, s.endIdle)
-	}
+	r := s.takeSpare()
 	defer func() {
 		if p := recover(); p != nil {
 			err = sqlerr.Panicked(p, statementText(stmt, query))
+		} else if rows == nil || rows.env == nil {
+			s.spare = r // nothing that the statement leaves behind knows of it
 		}
 		if err != nil {
 			s.fail()
@@ -203,22 +204,40 @@ func (s *Session) Run(ctx context.Context, stmt sql.Statement, query string, arg
 		if s.txn != nil {
 			s.idleTimeout = s.derived().idleTimeout
 		}
-		if rows == nil || !rows.streams(release) {
-			release()
+		if rows == nil || !rows.streams(s, leave) {
+			s.release(leave)
 		}
 	}()
 	if s.failed && !endsTransaction(stmt) {
 		return nil, sqlerr.New(sqlerr.InFailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
 	}
-	values, err := bindArguments(args)
-	if err != nil {
+	if r.args, err = bindArguments(r.args[:0], args); err != nil {
 		return nil, err
 	}
-	r := &running{s: s, ctx: ctx, stmt: stmt, text: statementText(stmt, query), args: values, now: time.Now().UnixMicro()}
+	r.s, r.ctx, r.stmt, r.text, r.now = s, ctx, stmt, statementText(stmt, query), time.Now().UnixMicro()
 	if s.txn == nil || s.txStart == 0 {
 		s.txStart = r.now
 	}
 	return r.run()
+}
+
+// takeSpare returns the memory for a statement, of one that has ended if there is any.
+func (s *Session) takeSpare() *running {
+	r := s.spare
+	if r == nil {
+		return &running{}
+	}
+	s.spare = nil
+	clear(r.args)
+	clear(r.params)
+	*r = running{args: r.args, params: r.params}
+	return r
+}
+
+// release ends what a statement, with the rows it yields, keeps of the session.
+func (s *Session) release(leave func()) {
+	leave()
+	s.idle.start(s.idleTimeout, s.endIdle)
 }
 
 func statementText(stmt sql.Statement, query string) string {
