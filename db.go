@@ -99,6 +99,9 @@ func openDatabase(dir string, o Options) (*database, error) {
 	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.cachesBytes()))
 	d.views = imcv.NewManager(engine, d.viewOptions())
 	d.views.Start()
+	if o.LimitRuntime {
+		limitRuntime(d, o.MemoryLimitBytes)
+	}
 	if dir != InMemory {
 		d.control = startControl(d)
 	}
@@ -125,6 +128,7 @@ func (d *database) release() error {
 		delete(open.byDir, d.dir)
 	}
 	d.views.Stop()
+	releaseRuntime(d)
 	return d.engine.Close()
 }
 

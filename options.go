@@ -18,6 +18,9 @@ type Options struct {
 	// CacheBytes is the size of the row store's block cache, part of MemoryLimitBytes. Default
 	// 128 MB.
 	CacheBytes int64
+	// LimitRuntime sets the Go runtime's memory limit to a tenth more than memory_limit while the
+	// database is open. It concerns the whole process; the shell and the benchmarks set it.
+	LimitRuntime bool
 	// NoMaintenance leaves the files alone but for recovery and what statements write: cold rows are
 	// not packed and files not merged in the background, and column views are not loaded. It is for
 	// tools that look at a database once.

@@ -71,7 +71,11 @@ func workBytes(limitBytes, cacheBytes int64) int64 {
 func (d *database) applyGlobal(name string) {
 	switch name {
 	case setMemoryLimit:
-		d.budget.SetLimit(workBytes(parseInt(d.setting(setMemoryLimit)), d.options.cachesBytes()))
+		limit := parseInt(d.setting(setMemoryLimit))
+		d.budget.SetLimit(workBytes(limit, d.options.cachesBytes()))
+		if d.options.LimitRuntime {
+			limitRuntime(d, limit)
+		}
 	default:
 		d.views.SetOptions(d.viewOptions())
 	}

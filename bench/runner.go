@@ -73,7 +73,7 @@ func (r *runner) chooseDir() (remove func() error, err error) {
 }
 
 func (r *runner) open(ctx context.Context) (err error) {
-	if r.db, err = weft.Open(ctx, r.dir, weft.Options{Threads: r.threads}); err != nil {
+	if r.db, err = weft.Open(ctx, r.dir, weft.Options{Threads: r.threads, LimitRuntime: true}); err != nil {
 		return err
 	}
 	r.session = r.db.Session()

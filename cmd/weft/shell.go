@@ -34,7 +34,7 @@ func (c *shellCommand) Run(ctx context.Context, std *streams) error {
 	if err := checkName(c.Dir); err != nil {
 		return err
 	}
-	db, err := weft.Open(ctx, c.Dir, weft.Options{DataNodes: c.DataNodes, Threads: c.Threads})
+	db, err := weft.Open(ctx, c.Dir, weft.Options{DataNodes: c.DataNodes, Threads: c.Threads, LimitRuntime: true})
 	if err != nil {
 		return err
 	}
