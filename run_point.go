@@ -7,8 +7,9 @@ import (
 	"github.com/weftdb/weft/vector"
 )
 
-// readPoint runs a plan that looks one row up: no operators, no goroutine. It takes over the view.
-func (r *running) readPoint(plan *planner.Plan, view *storage.View, env *expr.Env) (*Rows, error) {
+// readPoint runs a plan that looks one row up: no operators, no goroutine. It takes over the view, and
+// the transaction that belongs to it alone.
+func (r *running) readPoint(plan *planner.Plan, view *storage.View, implicit *storage.Txn, env *expr.Env) (*Rows, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, contextError(r.ctx, err)
 	}
@@ -26,7 +27,7 @@ func (r *running) readPoint(plan *planner.Plan, view *storage.View, env *expr.En
 			}
 		}
 		if key[i].Null {
-			view.Release()
+			endReading(view, implicit)
 			return rows, nil
 		}
 	}
@@ -37,6 +38,11 @@ func (r *running) readPoint(plan *planner.Plan, view *storage.View, env *expr.En
 	}
 	if found {
 		rows.kept = []*vector.Batch{b}
+	}
+	if implicit != nil {
+		if err := implicit.Commit(r.ctx); err != nil {
+			return nil, err
+		}
 	}
 	view.Release()
 	return rows, nil
