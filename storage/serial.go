@@ -222,7 +222,7 @@ func (k *serialTracker) leave(t *serialTxn, earliestOut uint64) {
 		clear(k.done[rest:])
 		k.done = k.done[:rest]
 	}
-	if rest := len(k.done); rest == 0 {
+	if len(k.done) == 0 {
 		k.done = nil
 	}
 }
@@ -259,6 +259,13 @@ func (k *serialTracker) condense() {
 		clear(k.done[1+rest:])
 		k.done = k.done[:1+rest]
 	}
+}
+
+// count returns how many transactions are active and how many records of committed ones are kept.
+func (k *serialTracker) count() (active, done int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.active), len(k.done)
 }
 
 // readTable notes that a table was read.
