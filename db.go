@@ -84,7 +84,7 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 func openDatabase(dir string, o Options) (*database, error) {
 	o = o.withDefaults()
 	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(),
-		NoMaintenance: o.NoMaintenance, Logger: o.Logger})
+		NoMaintenance: o.NoMaintenance, Logger: o.Logger, FS: o.fs})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.CacheBytes+o.rowCacheBytes()))
 	d.views = imcv.NewManager(engine, d.viewOptions())
 	d.views.Start()
-	if dir != InMemory {
+	if dir != InMemory && o.fs == nil {
 		d.control = startControl(d)
 	}
 	return d, nil
