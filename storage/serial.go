@@ -176,6 +176,8 @@ func (k *serialTracker) commit(t *serialTxn, publish func() error) error {
 	d.reads, d.writes = t.reads, t.writes
 	t.reads, t.writes, t.over = nil, nil, true
 	t.mu.Unlock()
+	d.reads.tidy()
+	d.writes.tidy()
 	d.bytes = d.reads.size() + d.writes.size()
 	k.done = append(k.done, d)
 	k.doneBytes += d.bytes
