@@ -88,7 +88,7 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 func openDatabase(dir string, o Options) (*database, error) {
 	o = o.withDefaults()
 	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(), PageCacheBytes: o.pageCacheBytes(),
-		NoMaintenance: o.NoMaintenance, Logger: o.Logger})
+		NoMaintenance: o.NoMaintenance, Logger: o.Logger, FS: o.fs})
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 	if o.LimitRuntime {
 		limitRuntime(d, o.MemoryLimitBytes)
 	}
-	if dir != InMemory {
+	if dir != InMemory && o.fs == nil {
 		d.control = startControl(d)
 	}
 	return d, nil

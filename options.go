@@ -3,6 +3,8 @@ package weft
 import (
 	"log/slog"
 	"runtime"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Options say how a database is opened. The zero value of each field means its default.
@@ -27,6 +29,8 @@ type Options struct {
 	NoMaintenance bool
 	// Logger receives what the engine has to say. Default: nothing is logged.
 	Logger *slog.Logger
+
+	fs vfs.FS // replaces the operating system's file system, for tests; other processes know nothing of it
 }
 
 const defaultCacheBytes = 128 << 20

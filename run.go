@@ -104,6 +104,9 @@ func (w *work) end(ctx context.Context, err error) error {
 		return err
 	}
 	w.done = true
+	if err == nil && !w.own {
+		err = w.txn.CheckSerializable()
+	}
 	if err != nil {
 		w.txn.RollbackStatement()
 		if w.own {
@@ -244,17 +247,29 @@ func (r *running) writeIn(w *work) (*Rows, error) {
 
 // read starts a SELECT; its rows stream from a running plan.
 func (r *running) read() (rows *Rows, err error) {
-	view := r.s.view()
+	view, implicit, err := r.s.view(r.ctx)
+	if err != nil {
+		return nil, err
+	}
 	defer func() {
 		if rows == nil { // also when planning panics
-			view.Release()
+			endReading(view, implicit)
 		}
 	}()
-	return r.readThrough(view)
+	return r.readThrough(view, implicit)
 }
 
-// readThrough runs a SELECT through a view, which the rows release when they are closed.
-func (r *running) readThrough(view *storage.View) (*Rows, error) {
+// endReading ends what view began when there is nothing to be told about the transaction.
+func endReading(view *storage.View, implicit *storage.Txn) {
+	view.Release()
+	if implicit != nil {
+		implicit.Rollback()
+	}
+}
+
+// readThrough runs a SELECT through a view, which the rows release when they are closed, with its
+// transaction if that is the statement's own.
+func (r *running) readThrough(view *storage.View, implicit *storage.Txn) (*Rows, error) {
 	s := r.s
 	plan, err := r.plan(view.Catalog())
 	if err != nil {
@@ -268,7 +283,7 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 		return nil, err
 	}
 	if plan.Point != nil {
-		return r.readPoint(plan, view, env)
+		return r.readPoint(plan, view, implicit, env)
 	}
 	ctx, cancel := r.deadline()
 	cursor, err := exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
@@ -281,6 +296,11 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 		cancel()
 		view.Release()
 		s.db.users.removeRows(rows)
+		if implicit != nil && rows.err == nil {
+			rows.err = implicit.Commit(context.WithoutCancel(ctx)) // the rows are read: only conflicts count
+		} else if implicit != nil {
+			implicit.Rollback()
+		}
 		if s.txn == nil {
 			if err := s.syncSequences(); err != nil && rows.err == nil {
 				rows.err = err
@@ -291,15 +311,47 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 	return rows, nil
 }
 
-// view is the state the next statement sees.
-func (s *Session) view() *storage.View {
-	if s.txn == nil {
-		return s.db.engine.View()
+// view is the state the next statement, which only reads, sees. Outside of a transaction block a
+// serializable statement gets a transaction of its own, to be committed when it has read.
+func (s *Session) view(ctx context.Context) (view *storage.View, implicit *storage.Txn, err error) {
+	txn := s.txn
+	if txn == nil {
+		o := s.defaultTxOptions()
+		if o.Isolation != Serializable {
+			return s.db.engine.View(), nil, nil
+		}
+		o.Deferrable = o.Deferrable && o.ReadOnly
+		o.ReadOnly = true
+		implicit = s.db.engine.Begin(s.txnOptions(o))
+		txn = implicit
+	}
+	if err := s.enterSnapshot(ctx, txn); err != nil {
+		if implicit != nil {
+			implicit.Rollback()
+		}
+		return nil, nil, err
 	}
 	s.txUsed = true
-	s.txn.BeginStatement()
-	defer s.txn.EndStatement()
-	return s.txn.View()
+	txn.BeginStatement()
+	defer txn.EndStatement()
+	return txn.View(), implicit, nil
+}
+
+// enterSnapshot fails for a serializable transaction that cannot commit any more, and waits for the
+// snapshot of a deferrable one.
+func (s *Session) enterSnapshot(ctx context.Context, txn *storage.Txn) error {
+	if err := txn.CheckSerializable(); err != nil {
+		return err
+	}
+	if d := s.milliseconds(setStatementTimeout); d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, errStatementTimeout)
+		defer cancel()
+	}
+	if err := txn.AwaitSnapshot(ctx); err != nil {
+		return canceled(ctx)
+	}
+	return nil
 }
 
 // execQuery is what a plan runs on under a context.

@@ -73,6 +73,11 @@ func (r *running) explain(n *sql.Explain) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.s.txn != nil {
+		if err := r.s.enterSnapshot(r.ctx, r.s.txn); err != nil {
+			return nil, err
+		}
+	}
 	w := r.s.beginWork()
 	defer w.abandon()
 	lines, err := r.explainIn(n, o, w)

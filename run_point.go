@@ -13,8 +13,9 @@ type pointRows struct {
 	list  [1]*vector.Batch
 }
 
-// readPoint runs a plan that looks one row up: no operators, no goroutine. It takes over the view.
-func (r *running) readPoint(plan *cachedPlan, view *storage.View, env *expr.Env) (*Rows, error) {
+// readPoint runs a plan that looks one row up: no operators, no goroutine. It takes over the view, and
+// the transaction that belongs to it alone.
+func (r *running) readPoint(plan *cachedPlan, view *storage.View, implicit *storage.Txn, env *expr.Env) (*Rows, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, contextError(r.ctx, err)
 	}
@@ -35,7 +36,7 @@ func (r *running) readPoint(plan *cachedPlan, view *storage.View, env *expr.Env)
 			}
 		}
 		if d.Null {
-			view.Release()
+			endReading(view, implicit)
 			return rows, nil
 		}
 		key = append(key, d)
@@ -47,6 +48,11 @@ func (r *running) readPoint(plan *cachedPlan, view *storage.View, env *expr.Env)
 	if found {
 		one.list[0] = &one.batch
 		rows.kept = one.list[:]
+	}
+	if implicit != nil {
+		if err := implicit.Commit(r.ctx); err != nil {
+			return nil, err
+		}
 	}
 	view.Release()
 	return rows, nil

@@ -68,8 +68,10 @@ const (
 	setNestedLoop          = "enable_nestloop"
 	setDefaultIsolation    = "default_transaction_isolation"
 	setDefaultReadOnly     = "default_transaction_read_only"
+	setDefaultDeferrable   = "default_transaction_deferrable"
 	setTransactionMode     = "transaction_isolation"
 	setTransactionReadOnly = "transaction_read_only"
+	setTransactionDefer    = "transaction_deferrable"
 	setServerVersion       = "server_version"
 	setServerVersionNum    = "server_version_num"
 	setClientEncoding      = "client_encoding"
@@ -113,8 +115,10 @@ func makeSettings() map[string]*setting {
 		{name: setNestedLoop, initial: "on", check: boolean, doc: "allow joins that look rows up by an index for each row of the other side"},
 		{name: setDefaultIsolation, initial: "read committed", check: isolationLevel, doc: "isolation level of new transactions"},
 		{name: setDefaultReadOnly, initial: "off", check: boolean, doc: "new transactions do not write"},
+		{name: setDefaultDeferrable, initial: "off", check: boolean, doc: "new serializable transactions that do not write wait for a safe snapshot"},
 		{name: setTransactionMode, initial: "read committed", check: isolationLevel, transaction: true, doc: "isolation level of the transaction"},
 		{name: setTransactionReadOnly, initial: "off", check: boolean, transaction: true, doc: "the transaction does not write"},
+		{name: setTransactionDefer, initial: "off", check: boolean, transaction: true, doc: "the transaction, if serializable and without writing, waits for a safe snapshot"},
 		{name: setServerVersion, initial: serverVersion, fixed: true, doc: "PostgreSQL version followed"},
 		{name: setServerVersionNum, initial: "150000", fixed: true, doc: "the same as a number"},
 		{name: setClientEncoding, initial: "UTF8", check: clientEncoding, doc: "encoding of texts"},

@@ -24,10 +24,10 @@ func (t *Txn) BuildIndex(ctx context.Context, tbl *catalog.Table, index *catalog
 		return err
 	}
 	t.mu.Lock()
-	fixed := t.opts.Isolation == Snapshot && t.snap != nil
+	fixed := t.opts.Isolation != ReadCommitted && t.snap != nil
 	t.mu.Unlock()
 	if fixed { // the new entries are not in the snapshot that later statements read
-		return sqlerr.New(sqlerr.FeatureNotSupported, "an index cannot be built in a REPEATABLE READ transaction that has read before").
+		return sqlerr.New(sqlerr.FeatureNotSupported, "an index cannot be built in a REPEATABLE READ or SERIALIZABLE transaction that has read before").
 			WithHint("Build it first, or in a transaction of its own.")
 	}
 	e := t.e

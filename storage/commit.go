@@ -57,6 +57,12 @@ func (t *Txn) Commit(ctx context.Context) error {
 		return sqlerr.New(sqlerr.QueryCanceled, "canceling commit: %w", context.Cause(ctx))
 	}
 	if !t.overlay.anything && t.next == nil && len(t.stats) == 0 && len(t.loads) == 0 {
+		if t.serial != nil {
+			if err := t.e.serial.commit(t.serial, func() error { return nil }); err != nil {
+				t.Rollback()
+				return err
+			}
+		}
 		t.e.metrics.emptyCommits.Add(1)
 		t.end()
 		return nil
@@ -83,13 +89,25 @@ func (t *Txn) apply() (number uint64, batch *pebble.Batch, err error) {
 	p := &pendingCommit{t: t, batch: t.e.newBatch()}
 	if err = p.prepare(); err == nil {
 		p.mark()
-		number, err = t.e.publish(p)
+		number, err = t.publish(p)
 	}
 	if err != nil {
 		t.e.freeBatch(p.batch)
 		return 0, nil, err
 	}
 	return number, p.batch, nil
+}
+
+// publish makes a commit visible, if it is in order with the other serializable transactions.
+func (t *Txn) publish(p *pendingCommit) (number uint64, err error) {
+	if t.serial == nil {
+		return t.e.publish(p)
+	}
+	err = t.e.serial.commit(t.serial, func() (err error) {
+		number, err = t.e.publish(p)
+		return err
+	})
+	return number, err
 }
 
 // maxTxnBytes bounds what one commit writes: Pebble's batches end at 4 GB, keys and heads included.

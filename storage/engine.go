@@ -61,6 +61,7 @@ type Engine struct {
 	stores  storeTable
 	journal journal
 	locks   *lockManager
+	serial  serialTracker
 	rows    *rowCache
 	moves   moveTable
 	layouts layoutCache

@@ -57,6 +57,11 @@ func (v *View) ScanIndex(tbl *catalog.Table, index *catalog.Index, ranges ...Ind
 		}
 		c.ranges, c.reverse = append(c.ranges, keyRange{low, high}), r.Reverse
 	}
+	if v.serial != nil {
+		if err := v.serial.readRanges(tbl.ID, index.ID, c.ranges...); err != nil {
+			return nil, err
+		}
+	}
 	order := func(a, b keyRange) int { return bytes.Compare(a.low, b.low) }
 	slices.SortFunc(c.ranges, order)
 	c.ranges = slices.CompactFunc(c.ranges, func(a, b keyRange) bool { return order(a, b) == 0 })

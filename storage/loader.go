@@ -69,6 +69,11 @@ func (t *Txn) NewLoader(ctx context.Context, tbl *catalog.Table) (*Loader, error
 	}
 	if l.fresh {
 		l.useFreshSpaces()
+		if t.serial != nil {
+			if err := t.serial.writeTable(tbl.ID); err != nil {
+				return nil, err
+			}
+		}
 	}
 	var err error
 	if l.codec, err = t.e.codec(l.tbl); err != nil {

@@ -28,7 +28,9 @@ type Txn struct {
 	// mu guards charged, and snap and the statements' snaps, which the first of several workers to
 	// ask for a view makes.
 	mu   sync.Mutex
-	snap *snapshot // Snapshot level: that of the transaction
+	snap *snapshot // Snapshot and Serializable: that of the transaction
+	// serial is what conflicts with other transactions are found by; nil below Serializable.
+	serial *serialTxn
 
 	// base is the committed catalog that the transaction's changes started from, next the catalog
 	// with the changes; both nil when it made none.
@@ -61,6 +63,9 @@ type tableStats struct {
 func (e *Engine) Begin(o TxnOptions) *Txn {
 	t := &Txn{e: e, opts: o, overlay: &overlay{}}
 	t.owner.id = e.nextTxn.Add(1)
+	if o.Isolation == Serializable {
+		t.serial = newSerialTxn(t.owner.id)
+	}
 	return t
 }
 
@@ -125,6 +130,7 @@ func (t *Txn) View() *View {
 	defer t.mu.Unlock()
 	s := t.statementSnapshot()
 	v := newView(s, t.next)
+	v.serial = t.serial
 	if t.next == nil {
 		v.catalog = s.state.catalog
 	}
@@ -151,7 +157,11 @@ func (t *Txn) statementSnapshot() *snapshot {
 		}
 		keep = &t.stack[n-1].snap
 	}
-	if *keep == nil {
+	switch {
+	case *keep != nil:
+	case t.serial != nil:
+		*keep = t.e.serial.begin(t.e, t.serial, t.opts.ReadOnly)
+	default:
 		*keep = t.e.snapshot()
 	}
 	(*keep).refs.Add(1)
@@ -232,6 +242,11 @@ func (t *Txn) SetCatalog(ctx context.Context, next *catalog.Snapshot) error {
 		}
 		if committed := base.Table(c.Old.ID); committed != t.e.Catalog().Table(c.Old.ID) {
 			return errTableChanged(c.Old)
+		}
+		if mode == AccessExclusive && t.serial != nil {
+			if err := t.serial.writeTable(c.Old.ID); err != nil {
+				return err
+			}
 		}
 	}
 	t.base, t.next = base, next
@@ -331,8 +346,17 @@ func (t *Txn) checkActive() error {
 	return nil
 }
 
-// SetReadOnly makes writes fail with 25006 from now on, or lets them be.
-func (t *Txn) SetReadOnly(on bool) { t.opts.ReadOnly = on }
+// SetModes changes options of a running transaction. The isolation level and deferrable must stay as
+// they are once a view was made or something written.
+func (t *Txn) SetModes(level Isolation, readOnly, deferrable bool) {
+	t.opts.ReadOnly, t.opts.Deferrable = readOnly, deferrable
+	if level == t.opts.Isolation {
+		return
+	}
+	if t.opts.Isolation, t.serial = level, nil; level == Serializable {
+		t.serial = newSerialTxn(t.owner.id)
+	}
+}
 
 // SetNoSyncWait changes whether Commit returns before the commit is durable.
 func (t *Txn) SetNoSyncWait(on bool) { t.opts.NoSyncWait = on }
@@ -370,6 +394,9 @@ func (t *Txn) end() {
 	if t.snap != nil {
 		t.snap.release()
 		t.snap = nil
+	}
+	if t.serial != nil {
+		t.e.serial.abandon(t.serial)
 	}
 	t.e.locks.releaseAll(&t.owner)
 }

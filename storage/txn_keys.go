@@ -115,6 +115,9 @@ func (t *Txn) probeKeys(c *tableCodec, s *writeScratch, want func(row, index int
 				continue
 			}
 			found, err := probe.has(key)
+			if err == nil && found {
+				err = t.checkUnseenKey(c, ix, key)
+			}
 			if err != nil {
 				return errors.Join(err, probe.close())
 			}

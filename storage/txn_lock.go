@@ -179,13 +179,19 @@ func (e *Engine) EncodeKey(tbl *catalog.Table, index *catalog.Index, key []vecto
 
 // LookupLatest locks a key of a unique index, given by EncodeKey and without a NULL in it, whether it
 // exists or not, and returns the row that has it in the latest committed state or in the
-// transaction's own writes: what foreign keys (KeyShare) and ON CONFLICT (Update) need.
-func (t *Txn) LookupLatest(ctx context.Context, index *catalog.Index, encoded []byte, mode LockMode) (RowRef, bool, error) {
+// transaction's own writes: what foreign keys (KeyShare) and ON CONFLICT (Update) need. The latter
+// counts as reading the key.
+func (t *Txn) LookupLatest(ctx context.Context, tbl *catalog.Table, index *catalog.Index, encoded []byte, mode LockMode) (RowRef, bool, error) {
 	if err := t.checkActive(); err != nil {
 		return 0, false, err
 	}
 	if !index.Unique {
 		return 0, false, sqlerr.New(sqlerr.InternalError, "index is not unique: index=%s", index.Name)
+	}
+	if mode == Update && t.serial != nil {
+		if err := t.serial.readKey(tbl.ID, index.ID, encoded); err != nil {
+			return 0, false, err
+		}
 	}
 	if err := t.lockKey(ctx, index.ID, encoded, mode); err != nil {
 		return 0, false, err

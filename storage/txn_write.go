@@ -112,6 +112,9 @@ func (t *Txn) insert(ctx context.Context, c *tableCodec, s *writeScratch, b *vec
 	if err := t.probeKeys(c, s, every); err != nil {
 		return nil, err
 	}
+	if err := t.noteWrites(c, s, refs, nil, rowsAppear); err != nil {
+		return nil, err
+	}
 	o := t.overlay
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -176,6 +179,9 @@ func (t *Txn) Delete(ctx context.Context, tbl *catalog.Table, refs []RowRef) (in
 			return err
 		}
 		if err := t.lockKeys(ctx, c, &s.oldKeys, func(row, _ int) bool { return !skip.Get(row) }); err != nil {
+			return err
+		}
+		if err := t.noteWrites(c, s, refs, skip, rowsGo); err != nil {
 			return err
 		}
 		o := t.overlay
@@ -244,6 +250,9 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 		return nil, err
 	}
 	if err := t.lockChangedKeys(ctx, c, s, refs, after); err != nil {
+		return nil, err
+	}
+	if err := t.noteWrites(c, s, refs, skip, rowsGo|rowsAppear); err != nil {
 		return nil, err
 	}
 	o := t.overlay
