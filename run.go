@@ -170,7 +170,7 @@ func (r *running) sessionEnv() (*expr.Env, error) {
 		return nil, err
 	}
 	path, _ := splitNames(r.s.setting(setSearchPath)) // checked when it was set
-	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: path, Version: "PostgreSQL " + serverVersion, Sequences: sequences{r}}, nil
+	return &expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: zone, SearchPath: path, Version: "PostgreSQL " + serverVersion, Sequences: sequences{r: r}}, nil
 }
 
 // env is what a plan's expressions may depend on.

@@ -195,10 +195,11 @@ func (d *definition) dropOrphanSequences(t *catalog.Table) error {
 }
 
 // putChecked replaces a table by its altered form: without the new constraints first, then, when
-// the rows are found to obey them and their indexes are built, with them.
+// the rows, rewritten where they have to be, are found to obey them and their indexes are built, with
+// them.
 func (d *definition) putChecked(change *planner.Alteration) error {
 	t := change.Table
-	if len(change.NotNull)+len(change.Checks)+len(change.Indexes)+len(change.ForeignKeys) == 0 {
+	if change.Rewrite == nil && len(change.NotNull)+len(change.Checks)+len(change.Indexes)+len(change.ForeignKeys) == 0 {
 		return d.put(t)
 	}
 	isNew := func(x catalog.Index) bool { return slices.Contains(change.Indexes, x.ID) }
@@ -209,8 +210,17 @@ func (d *definition) putChecked(change *planner.Alteration) error {
 	for _, id := range change.NotNull {
 		without.Columns[without.ColumnByID(id)].NotNull = false
 	}
+	before := d.w.txn.LatestView()
+	defer before.Release()
 	if err := d.put(without); err != nil {
 		return err
+	}
+	if change.Rewrite != nil {
+		var err error
+		if without, err = d.rewrite(without, change.Rewrite, before); err != nil {
+			return err
+		}
+		t.Stores, t.Epoch = without.Stores, without.Epoch
 	}
 	if err := d.checkRows(without, change); err != nil {
 		return err
@@ -280,7 +290,7 @@ func (d *definition) anyRow(query string) (bool, error) {
 	}
 	inner := *d.r
 	inner.stmt, inner.args = stmt, nil
-	view := d.w.txn.View()
+	view := d.w.txn.LatestView() // the table is locked: what others committed since the transaction's snapshot counts
 	defer view.Release()
 	rows, err := inner.write(plan, d.w, view)
 	if err != nil {

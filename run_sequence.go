@@ -5,6 +5,7 @@ import (
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
 )
 
 func (d *definition) createSequence(n *sql.CreateSequence) (*Rows, error) {
@@ -91,9 +92,11 @@ func (d *definition) putSequences() error {
 	return nil
 }
 
-// sequences are the sequences as a statement sees them.
+// sequences are the sequences as a statement sees them: with those that its transaction, if it has
+// one already, has made.
 type sequences struct {
-	r *running
+	r   *running
+	txn *storage.Txn
 }
 
 func (s sequences) find(name string) (*catalog.Table, error) {
@@ -107,9 +110,9 @@ func (s sequences) find(name string) (*catalog.Table, error) {
 		schema = ref.Parts[0].Name
 	}
 	session := s.r.s
-	c := session.db.engine.Catalog()
-	if session.txn != nil {
-		c = session.txn.Catalog()
+	c := session.Catalog()
+	if s.txn != nil {
+		c = s.txn.Catalog()
 	}
 	short := ref.Parts[len(ref.Parts)-1].Name
 	if q := planner.FindSequence(c, splitList(session.setting(setSearchPath)), schema, short); q != nil {

@@ -22,6 +22,9 @@ type Column struct {
 	Type    Type
 	NotNull bool
 	Default string `json:",omitempty"` // expression text, "" = none
+	// Generated is the text of the expression over the table's other columns that computes a
+	// GENERATED ALWAYS AS … STORED column; "" = the column is an ordinary one.
+	Generated string `json:",omitempty"`
 	// Missing is the value of rows written before the column was added: the SQL text of a
 	// literal, "" = NULL.
 	Missing string `json:",omitempty"`

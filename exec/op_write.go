@@ -22,6 +22,7 @@ type writeOp struct {
 	mode      storage.LockMode // of the rows that refs name
 	conflict  *planner.OnConflict
 	repeats   bool // the input may name a row twice
+	generated []planner.Generated
 	checks    []planner.TableCheck
 	checked   bool // the input's rows are to be stored
 	rowCols   []*expr.Col
@@ -36,7 +37,7 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 	switch n := n.(type) {
 	case *planner.Insert:
 		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
-		op.checks, op.checked, op.keys = n.Checks, true, n.Keys
+		op.generated, op.checks, op.checked, op.keys = n.Generated, n.Checks, true, n.Keys
 		op.write = func(w *writePusher, b *vector.Batch, _ []storage.RowRef) error {
 			_, err := w.op.run.query.Txn.Insert(w.w.Ctx, w.op.table, b)
 			return err
@@ -44,7 +45,7 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 		op.conflict = n.Conflict
 	case *planner.Update:
 		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
-		op.checks, op.checked, op.refs, op.keys = n.Checks, true, true, n.Keys
+		op.generated, op.checks, op.checked, op.refs, op.keys = n.Generated, n.Checks, true, true, n.Keys
 		op.write = func(w *writePusher, b *vector.Batch, refs []storage.RowRef) error {
 			_, err := w.op.run.query.Txn.Update(w.w.Ctx, w.op.table, refs, w.fresh(b))
 			return err
@@ -91,18 +92,19 @@ func mayRepeat(n planner.Node) bool {
 
 // writePusher is a writeOp at work.
 type writePusher struct {
-	op      *writeOp
-	w       *Worker
-	checks  *rowChecks
-	program *expr.Program
-	seen    map[storage.RowRef]struct{}
-	refs    []storage.RowRef
-	sel     vector.Sel
-	rows    vector.Batch // what is written
-	flat    vector.Vector
-	batch   vector.Batch
-	upsert  *upsert // of ON CONFLICT
-	out     Pusher
+	op        *writeOp
+	w         *Worker
+	generated *rowGenerated
+	checks    *rowChecks
+	program   *expr.Program
+	seen      map[storage.RowRef]struct{}
+	refs      []storage.RowRef
+	sel       vector.Sel
+	rows      vector.Batch // what is written
+	flat      vector.Vector
+	batch     vector.Batch
+	upsert    *upsert // of ON CONFLICT
+	out       Pusher
 }
 
 func (op *writeOp) Open(w *Worker, out Pusher) (Pusher, error) {
@@ -111,6 +113,9 @@ func (op *writeOp) Open(w *Worker, out Pusher) (Pusher, error) {
 		p.seen = map[storage.RowRef]struct{}{}
 	}
 	var err error
+	if p.generated, err = newRowGenerated(op.generated, op.rowCols, op.run.env); err != nil {
+		return nil, err
+	}
 	if op.checked {
 		if p.checks, err = newRowChecks(op); err != nil {
 			return nil, err
@@ -143,8 +148,11 @@ func (p *writePusher) Push(b *vector.Batch) error {
 	return p.change(&p.rows, p.refs)
 }
 
-// change checks and writes rows.
+// change completes, checks and writes rows.
 func (p *writePusher) change(rows *vector.Batch, refs []storage.RowRef) error {
+	if err := p.generated.fill(rows); err != nil {
+		return err
+	}
 	if p.checks != nil {
 		if err := p.checks.check(rows); err != nil {
 			return err

@@ -46,7 +46,7 @@ func (p *writePusher) changeNewest(rows *vector.Batch, refs []storage.RowRef, co
 // writeNewest runs the input again with only the newest versions of some rows, which are locked, in
 // place of the table, and writes what comes out.
 func (p *writePusher) writeNewest(refs []storage.RowRef) error {
-	writer := &writePusher{op: p.op, w: p.w, checks: p.checks, program: p.program, out: p.out}
+	writer := &writePusher{op: p.op, w: p.w, generated: p.generated, checks: p.checks, program: p.program, out: p.out}
 	if p.op.repeats {
 		writer.seen = map[storage.RowRef]struct{}{}
 	}

@@ -142,6 +142,10 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 			return nil, nil, err
 		}
 	}
+	out := &Update{Table: t, RowCols: b.rowColumns(t), Alias: scan.Alias}
+	if out.Generated, err = b.generatedFrom(t, out.RowCols, seen); err != nil {
+		return nil, nil, err
+	}
 	keys, err := b.updateReferences(t, seen)
 	if err != nil {
 		return nil, nil, err
@@ -155,7 +159,7 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 	for _, e := range items {
 		p.Items = append(p.Items, Item{Col: b.column("new", e.Type(), false), Expr: e})
 	}
-	out := &Update{Table: t, Input: p, RowCols: b.rowColumns(t), Keys: keys, Alias: scan.Alias}
+	out.Input, out.Keys = p, keys
 	if out.Checks, err = b.checks(t, out.RowCols); err != nil {
 		return nil, nil, err
 	}
@@ -197,12 +201,20 @@ func (b *binder) assignment(a *sql.Assignment, t *catalog.Table, items []expr.Ex
 		}
 		seen[pos] = true
 		if _, ok := values[i].(*sql.Default); ok {
+			if t.Columns[pos].Generated != "" {
+				continue // computed anyway
+			}
 			if items[pos], err = b.defaultOf(t, pos); err != nil {
 				return err
 			}
 			continue
 		}
-		if c := &t.Columns[pos]; c.Identity == catalog.IdentityAlways {
+		c := &t.Columns[pos]
+		if c.Generated != "" {
+			return sqlerr.New(sqlerr.GeneratedAlways, "column %q can only be updated to DEFAULT", c.Name).
+				WithDetail("Column %q is a generated column.", c.Name)
+		}
+		if c.Identity == catalog.IdentityAlways {
 			return sqlerr.New(sqlerr.GeneratedAlways, "column %q can only be updated to DEFAULT", c.Name).
 				WithDetail("Column %q is an identity column defined as GENERATED ALWAYS.", c.Name)
 		}
@@ -254,11 +266,13 @@ func (b *binder) delete(n *sql.Delete) (Node, []string, error) {
 	return out, names, nil
 }
 
-// Constraints are a table's defaults and checks, bound for loading rows in bulk.
+// Constraints are a table's defaults, generated columns and checks, bound for loading rows in bulk.
 type Constraints struct {
 	RowCols  []*expr.Col
 	Defaults []expr.Expr // by table position
-	Checks   []TableCheck
+	// Generated are computed from the other columns before Checks are looked at.
+	Generated []Generated
+	Checks    []TableCheck
 }
 
 // InsertReferences lists the foreign keys that rows loaded into a table must obey; nil if there are
@@ -267,7 +281,7 @@ func InsertReferences(t *catalog.Table, in Input) (*References, error) {
 	return newBinder(in).insertReferences(t)
 }
 
-// BindConstraints binds a table's defaults and checks.
+// BindConstraints binds a table's defaults, generated columns and checks.
 func BindConstraints(t *catalog.Table, in Input) (*Constraints, error) {
 	b := newBinder(in)
 	c := &Constraints{RowCols: b.rowColumns(t), Defaults: make([]expr.Expr, len(t.Columns))}
@@ -276,6 +290,9 @@ func BindConstraints(t *catalog.Table, in Input) (*Constraints, error) {
 		if c.Defaults[i], err = b.defaultOf(t, i); err != nil {
 			return nil, err
 		}
+	}
+	if c.Generated, err = b.generated(t, c.RowCols); err != nil {
+		return nil, err
 	}
 	c.Checks, err = b.checks(t, c.RowCols)
 	return c, err

@@ -33,6 +33,9 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 	if out.Input, err = b.fullRow(t, input, targets); err != nil {
 		return nil, nil, err
 	}
+	if out.Generated, err = b.generated(t, out.RowCols); err != nil {
+		return nil, nil, err
+	}
 	if out.Checks, err = b.checks(t, out.RowCols); err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +44,7 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 		alias = n.Alias.Name
 	}
 	if n.OnConflict != nil {
-		if out.Conflict, err = b.onConflict(n.OnConflict, t, alias, b.rowColumns(t), &out.Keys); err != nil {
+		if out.Conflict, err = b.onConflict(n.OnConflict, t, alias, out); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -104,7 +107,7 @@ func (b *binder) insertSource(n *sql.Insert, t *catalog.Table, targets []int, s 
 	}
 	items := make([]expr.Expr, len(targets))
 	for i, c := range q.cols() {
-		replaced, err := overridden(n, t, targets[i])
+		replaced, err := overridden(n.Overriding, t, targets[i])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -122,13 +125,16 @@ func (b *binder) insertSource(n *sql.Insert, t *catalog.Table, targets []int, s 
 }
 
 // overridden reports whether a value given for an identity column is replaced by its default, and
-// refuses one for a column GENERATED ALWAYS unless the statement overrides that.
-func overridden(n *sql.Insert, t *catalog.Table, pos int) (bool, error) {
+// refuses one for a column GENERATED ALWAYS, as identity unless the statement overrides that.
+func overridden(by sql.Overriding, t *catalog.Table, pos int) (bool, error) {
 	c := &t.Columns[pos]
 	switch {
-	case c.Identity == catalog.NoIdentity || n.Overriding == sql.OverridingSystem:
+	case c.Generated != "":
+		return false, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column %q", c.Name).
+			WithDetail("Column %q is a generated column.", c.Name)
+	case c.Identity == catalog.NoIdentity || by == sql.OverridingSystem:
 		return false, nil
-	case n.Overriding == sql.OverridingUser:
+	case by == sql.OverridingUser:
 		return true, nil
 	case c.Identity == catalog.IdentityAlways:
 		return false, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column %q", c.Name).
@@ -173,7 +179,7 @@ func (b *binder) insertValues(v *sql.Values, n *sql.Insert, t *catalog.Table, ta
 		for i, e := range row {
 			_, isDefault := e.(*sql.Default)
 			if !isDefault {
-				if isDefault, err = overridden(n, t, targets[i]); err != nil {
+				if isDefault, err = overridden(n.Overriding, t, targets[i]); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -214,11 +220,13 @@ func (b *binder) assign(e expr.Expr, t *catalog.Table, pos, at int) (expr.Expr, 
 	return nil, err
 }
 
+func nullOf(t catalog.Type) expr.Expr { return &expr.Const{Value: vector.NullDatum(t.Kind()), Typ: t} }
+
 // defaultOf binds a column's default, NULL without one.
 func (b *binder) defaultOf(t *catalog.Table, pos int) (expr.Expr, error) {
 	c := &t.Columns[pos]
 	if c.Default == "" {
-		return &expr.Const{Value: vector.NullDatum(c.Type.Kind()), Typ: c.Type}, nil
+		return nullOf(c.Type), nil
 	}
 	parsed, err := sql.ParseExpr(c.Default)
 	if err != nil {

@@ -14,19 +14,24 @@ func Build(stmt sql.Statement, in Input) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Root: root, InitPlans: b.initPlans, CTEs: b.ctes, CatalogVersion: in.Catalog.Version, Nodes: in.Catalog.Nodes, Notices: b.notices}
-	declared := declaredTypes(root)
-	for i, c := range root.Cols() {
-		plan.Columns = append(plan.Columns, ResultColumn{Name: names[i], Type: c.Typ, Declared: declared[i]})
-	}
-	if err := b.numberParams(plan); err != nil {
-		return nil, err
-	}
-	plan, err = b.optimize(plan)
+	plan, err := b.finish(root, in.Catalog, names)
 	if err == nil {
 		plan.Point = pointRead(plan)
 	}
 	return plan, err
+}
+
+// finish makes a plan of a bound tree, whose columns get names.
+func (b *binder) finish(root Node, c *catalog.Snapshot, names []string) (*Plan, error) {
+	plan := &Plan{Root: root, InitPlans: b.initPlans, CTEs: b.ctes, CatalogVersion: c.Version, Nodes: c.Nodes, Notices: b.notices}
+	declared := declaredTypes(root)
+	for i, col := range root.Cols() {
+		plan.Columns = append(plan.Columns, ResultColumn{Name: names[i], Type: col.Typ, Declared: declared[i]})
+	}
+	if err := b.numberParams(plan); err != nil {
+		return nil, err
+	}
+	return b.optimize(plan)
 }
 
 // declaredTypes follows a plan's columns to the expressions that compute them.

@@ -29,6 +29,9 @@ type Alteration struct {
 	Indexes     []catalog.IndexID // of Table.Indexes
 	ForeignKeys []string          // of Table.ForeignKeys
 	Dependents  Dependents        // of other tables
+	// Rewrite yields the rows of Table, in order, which has fresh stores for them; nil: the rows stay
+	// where they are.
+	Rewrite *Plan
 	// ViewChanged tells that the column view covers other columns than before.
 	ViewChanged bool
 }
@@ -51,10 +54,14 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 	a := &alter{d: d, t: old.Clone(), old: old, hasRows: hasRows, out: &Alteration{}}
 	actions := slices.Clone(n.Actions)
 	slices.SortStableFunc(actions, func(x, y sql.AlterAction) int { return alterPass(x) - alterPass(y) })
+	var err error
 	for _, action := range actions {
-		if err := a.apply(action); err != nil {
+		if err = a.apply(action); err != nil {
 			return nil, err
 		}
+	}
+	if a.out.Rewrite, err = a.planRewrite(); err != nil {
+		return nil, err
 	}
 	a.forgetGone()
 	a.t.HasView = len(a.t.CoveredColumns()) > 0
@@ -110,7 +117,8 @@ type alter struct {
 	hasRows   func(*catalog.Table) bool
 	out       *Alteration
 	newSchema bool
-	viewSet   bool // a COLVIEW action has been applied
+	rewriting *rewriting // nil: the rows stay as they are
+	viewSet   bool       // a COLVIEW action has been applied
 }
 
 func (a *alter) apply(action sql.AlterAction) error {
@@ -144,6 +152,10 @@ func (a *alter) apply(action sql.AlterAction) error {
 		return a.renameConstraint(n)
 	case *sql.ValidateConstraint:
 		return a.validate(n)
+	case *sql.DropIdentity:
+		if n.Expression {
+			return a.dropExpression(n)
+		}
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER TABLE is not supported yet").At(action.SourceSpan().Start)
 }
@@ -173,18 +185,10 @@ func (a *alter) addColumn(n *sql.AddColumn) error {
 	c.AddedIn = a.t.SchemaVersion + 1
 	a.newSchema = true
 	a.out.ViewChanged = a.out.ViewChanged || c.Covered
-	if c.Default != "" && n.Column.Default == nil && a.hasRows(a.old) {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "ADD COLUMN with a default that is not constant is not supported yet").At(n.Start).
-			WithHint("Add the column without a default, fill it by UPDATE, and set the default then.")
+	if err := a.fillColumn(c, n); err != nil {
+		return err
 	}
-	if n.Column.Default != nil {
-		value, err := a.missingValue(c, n.Column.Default)
-		if err != nil {
-			return err
-		}
-		c.Missing = value
-	}
-	if c.NotNull && c.Missing == "" && a.hasRows(a.old) {
+	if c.NotNull && c.Missing == "" && !a.rewrites(c.ID) && a.hasRows(a.old) {
 		return sqlerr.New(sqlerr.NotNullViolation, "column %q of relation %q contains null values", c.Name, a.t.Name).At(n.Start).WithTable(a.t.Name).WithColumn(c.Name)
 	}
 	for i := range n.Column.Constraints {
@@ -197,24 +201,41 @@ func (a *alter) addColumn(n *sql.AddColumn) error {
 	return nil
 }
 
-// missingValue evaluates a default once for all existing rows.
-func (a *alter) missingValue(c *catalog.Column, e sql.Expr) (string, error) {
+// fillColumn says what existing rows have in a column that is added: one value that all read without
+// having it, or, where it is another for each, one that they are rewritten with.
+func (a *alter) fillColumn(c *catalog.Column, n *sql.AddColumn) error {
+	if c.Generated != "" {
+		if err := a.d.checkGenerated(a.t, c.Name, n.Column.Generated); err != nil {
+			return err
+		}
+		return a.rewriteColumn(c, nil)
+	}
+	e := n.Column.Default
+	if e == nil && c.Default != "" { // of a serial or identity column
+		var err error
+		if e, err = sql.ParseExpr(c.Default); err != nil {
+			return err
+		}
+	}
+	if e == nil {
+		return nil
+	}
 	_, bound, err := a.d.bindDefault(c, e)
 	if err != nil {
-		return "", err
+		return err
 	}
 	folded, err := expr.FoldConstants(bound, a.d.Env)
 	if err != nil {
-		return "", err
+		return err
 	}
 	k, ok := folded.(*expr.Const)
-	if !ok {
-		return "", sqlerr.New(sqlerr.FeatureNotSupported, "ADD COLUMN with a default that is not constant is not supported yet").At(e.SourceSpan().Start)
+	switch {
+	case !ok:
+		return a.rewriteColumn(c, func(r *rewriting) (expr.Expr, error) { return r.b.defaultOf(a.t, a.t.ColumnByID(c.ID)) })
+	case !k.Value.Null:
+		c.Missing = sql.QuoteString(expr.FormatDatum(c.Type, k.Value, a.d.Env))
 	}
-	if k.Value.Null {
-		return "", nil
-	}
-	return sql.QuoteString(expr.FormatDatum(c.Type, k.Value, a.d.Env)), nil
+	return nil
 }
 
 func (a *alter) dropColumn(n *sql.DropColumn) error {
@@ -227,10 +248,36 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 		return err
 	}
 	dropped := *c
-	if v := a.d.DependentViews(a.t.ID, dropped.Name); len(v) > 0 {
-		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop column %s of table %s because other objects depend on it", dropped.Name, a.t.Name).
-			WithDetail("view %s depends on column %s of table %s", v[0].Name, dropped.Name, a.t.Name).WithHint("Drop the view first.")
+	users, err := generatedUsers(a.t, dropped.Name)
+	if err != nil {
+		return err
 	}
+	what := "column " + dropped.Name + " of table " + a.t.Name
+	var list Dependents
+	for i := range users {
+		list = append(list, Dependent{Reference: catalog.Reference{Child: a.t}, Column: users[i].Name, On: what})
+	}
+	gone := append(users, dropped)
+	for i := range gone {
+		if v := a.d.DependentViews(a.t.ID, gone[i].Name); len(v) > 0 {
+			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", what).
+				WithDetail("view %s depends on column %s of table %s", v[0].Name, gone[i].Name, a.t.Name).WithHint("Drop the view first.")
+		}
+		list = append(list, a.d.columnDependents(a.t, &gone[i])...)
+	}
+	if err := a.dropDependents(list, what, n.Cascade); err != nil {
+		return err
+	}
+	for i := range gone {
+		if err := a.removeColumn(n, &gone[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeColumn drops a column with the constraints and indexes on it.
+func (a *alter) removeColumn(n *sql.DropColumn, dropped *catalog.Column) error {
 	if len(a.t.Columns) == 1 {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop the only column of a table").At(n.Start)
 	}
@@ -238,9 +285,6 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 		if id == dropped.ID && len(a.t.Stores) > 1 {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop column %q: the table is distributed by it", dropped.Name).At(n.Start)
 		}
-	}
-	if err := a.dropDependents(a.d.columnDependents(a.t, &dropped), "column "+dropped.Name+" of table "+a.t.Name, n.Cascade); err != nil {
-		return err
 	}
 	a.t.ForeignKeys = slices.DeleteFunc(a.t.ForeignKeys, func(k catalog.ForeignKey) bool { return slices.Contains(k.Columns, dropped.ID) })
 	a.t.Indexes = slices.DeleteFunc(a.t.Indexes, func(x catalog.Index) bool { return slices.Contains(x.Columns, dropped.ID) })
@@ -261,7 +305,7 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 	}
 	pos := a.t.ColumnByID(dropped.ID)
 	a.t.Columns = append(a.t.Columns[:pos], a.t.Columns[pos+1:]...)
-	a.t.Dropped = append(a.t.Dropped, dropped)
+	a.t.Dropped = append(a.t.Dropped, *dropped)
 	if slices.Contains(a.t.DistributeBy, dropped.ID) {
 		a.t.DistributeBy = []catalog.ColumnID{a.t.Columns[0].ID} // on one data node any column will do
 	}
@@ -280,6 +324,13 @@ func (a *alter) renameColumn(n *sql.RenameColumn) error {
 	if a.t.ColumnIndex(n.NewName.Name) >= 0 {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", n.NewName.Name, a.t.Name).At(n.NewName.Start)
 	}
+	for i := range a.t.Columns {
+		if g := &a.t.Columns[i].Generated; *g != "" {
+			if *g, err = renameIn(*g, c.Name, n.NewName.Name); err != nil {
+				return err
+			}
+		}
+	}
 	for i := range a.t.Checks {
 		if a.t.Checks[i].Expr, err = renameIn(a.t.Checks[i].Expr, c.Name, n.NewName.Name); err != nil {
 			return err
@@ -292,6 +343,13 @@ func (a *alter) renameColumn(n *sql.RenameColumn) error {
 func (a *alter) setDefault(n *sql.AlterColumnDefault) error {
 	c, err := a.column(n.Column)
 	if err != nil {
+		return err
+	}
+	if c.Generated != "" {
+		err := sqlerr.New(sqlerr.SyntaxError, "column %q of relation %q is a generated column", c.Name, a.t.Name)
+		if n.Default == nil {
+			err = err.WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.")
+		}
 		return err
 	}
 	c.Default = ""
@@ -368,6 +426,12 @@ func (a *alter) colView(n *sql.ColView) error {
 // and keeps its column view's definition.
 func (d *DDL) Truncated(t *catalog.Table) *catalog.Table {
 	c := t.Clone()
+	d.startAnew(c)
+	return c
+}
+
+// startAnew gives a table that has no rows yet, or is given new ones, fresh stores and key spaces.
+func (d *DDL) startAnew(c *catalog.Table) {
 	d.newStores(c)
 	for i := range c.Indexes {
 		c.Indexes[i].ID = d.IDs.NewIndexID()
@@ -379,5 +443,4 @@ func (d *DDL) Truncated(t *catalog.Table) *catalog.Table {
 		c.Columns[i].Missing = ""
 	}
 	c.Epoch++
-	return c
 }

@@ -50,6 +50,13 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 	if len(t.Columns) == 0 {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a table without columns is not supported").At(n.Start)
 	}
+	for i := range n.Columns {
+		if c := &n.Columns[i]; c.Generated != nil {
+			if err := d.checkGenerated(t, c.Name.Name, c.Generated); err != nil {
+				return nil, err
+			}
+		}
+	}
 	if err := d.addConstraints(t, n); err != nil {
 		return nil, err
 	}
@@ -138,9 +145,6 @@ func (d *DDL) addColumn(t *catalog.Table, n *sql.ColumnDef, table sql.Tristate) 
 	if t.ColumnIndex(n.Name.Name) >= 0 {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", n.Name.Name).At(n.Name.Start)
 	}
-	if n.Generated != nil {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "generated columns are not supported yet").At(n.Start)
-	}
 	written := n.Type
 	serial := serialTypes[written.Name]
 	if serial != "" {
@@ -160,6 +164,15 @@ func (d *DDL) addColumn(t *catalog.Table, n *sql.ColumnDef, table sql.Tristate) 
 		if err := d.counted(t, &c, n); err != nil {
 			return err
 		}
+	}
+	if n.Generated != nil { // bound when all columns are there
+		switch {
+		case n.Default != nil || serial != "":
+			return sqlerr.New(sqlerr.SyntaxError, "both default and generation expression specified for column %q of table %q", c.Name, t.Name).At(n.GeneratedAs.Start)
+		case n.Identity != nil:
+			return sqlerr.New(sqlerr.SyntaxError, "both identity and generation expression specified for column %q of table %q", c.Name, t.Name).At(n.GeneratedAs.Start)
+		}
+		c.Generated = sql.Format(n.Generated)
 	}
 	// Precedence of the reference: a table-level COLVIEW covers every column not marked NOCOLVIEW;
 	// without it only columns marked COLVIEW are covered.
@@ -182,12 +195,18 @@ func (d *DDL) bindDefault(c *catalog.Column, e sql.Expr) (bound, coerced expr.Ex
 	if bound, err = b.expr(e, defaultScope()); err != nil {
 		return nil, nil, err
 	}
-	coerced, err = b.coerce(bound, c.Type, expr.AssignmentCast, pos)
+	coerced, err = b.defaultAs(bound, c, pos)
+	return bound, coerced, err
+}
+
+// defaultAs converts a default or generation expression to its column's type.
+func (b *binder) defaultAs(e expr.Expr, c *catalog.Column, pos int) (expr.Expr, error) {
+	coerced, err := b.coerce(e, c.Type, expr.AssignmentCast, pos)
 	if code := sqlerr.CodeOf(err); err != nil && (code == sqlerr.DatatypeMismatch || code == sqlerr.CannotCoerce) {
-		err = sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but default expression is of type %s", c.Name, c.Type.Base(), bound.Type().Base()).
+		err = sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but default expression is of type %s", c.Name, c.Type.Base(), e.Type().Base()).
 			At(pos).WithHint("You will need to rewrite or cast the expression.")
 	}
-	return bound, coerced, err
+	return coerced, err
 }
 
 // setDefault gives a column a default. Literals such as 'now' are read here, once for all rows.

@@ -80,6 +80,9 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 	if err := referencedColumns(&key, parent, n.RefColumns); err != nil {
 		return err
 	}
+	if err := generatedActions(t, &key); err != nil {
+		return err
+	}
 	if key.Name == "" {
 		key.Name = freeName(t.Name+"_"+strings.Join(names, "_")+"_fkey", func(name string) bool { return hasConstraint(t, name) })
 	} else if hasConstraint(t, key.Name) {
@@ -103,6 +106,26 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 		}
 	}
 	t.ForeignKeys = append(t.ForeignKeys, key)
+	return nil
+}
+
+// generatedActions refuses actions that would write a generated column.
+func generatedActions(t *catalog.Table, key *catalog.ForeignKey) error {
+	for _, id := range key.Columns {
+		if t.Columns[t.ColumnByID(id)].Generated == "" {
+			continue
+		}
+		clause := ""
+		switch {
+		case key.OnUpdate >= catalog.Cascade:
+			clause = "ON UPDATE"
+		case key.OnDelete > catalog.Cascade:
+			clause = "ON DELETE"
+		default:
+			continue
+		}
+		return sqlerr.New(sqlerr.SyntaxError, "invalid %s action for foreign key constraint containing generated column", clause)
+	}
 	return nil
 }
 
@@ -223,17 +246,21 @@ func (d *DDL) DeferrableConstraint(name sql.ObjectName) ([]catalog.Reference, er
 	return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint %q does not exist", name.Name)
 }
 
-// Dependents are foreign keys that cannot stay when something is dropped.
+// Dependents are foreign keys and generated columns that cannot stay when something is dropped.
 type Dependents []Dependent
 
 // Dependent is one of them and what it depends on, as messages write it.
 type Dependent struct {
 	catalog.Reference
-	On string
+	Column string // "" or a generated column of Child; Key is nil then
+	On     string
 }
 
-// String names the constraint as messages do.
+// String names the constraint or column as messages do.
 func (r *Dependent) String() string {
+	if r.Column != "" {
+		return fmt.Sprintf("column %s of table %s", r.Column, r.Child.Name)
+	}
 	return fmt.Sprintf("constraint %s on table %s", r.Key.Name, r.Child.Name)
 }
 
@@ -269,7 +296,7 @@ func (d *DDL) TableDependents(dropped []*catalog.Table) Dependents {
 	for _, t := range slices.Backward(dropped) {
 		for _, ref := range d.Catalog.References(t.ID) {
 			if !slices.ContainsFunc(dropped, func(o *catalog.Table) bool { return o.ID == ref.Child.ID }) {
-				list = append(list, Dependent{ref, "table " + t.Name})
+				list = append(list, Dependent{Reference: ref, On: "table " + t.Name})
 			}
 		}
 	}
@@ -281,7 +308,7 @@ func (d *DDL) IndexDependents(t *catalog.Table, index *catalog.Index) Dependents
 	var list Dependents
 	for _, ref := range d.Catalog.References(t.ID) {
 		if x := t.UniqueOn(ref.Key.RefColumns); x != nil && x.ID == index.ID {
-			list = append(list, Dependent{ref, "index " + index.Name})
+			list = append(list, Dependent{Reference: ref, On: "index " + index.Name})
 		}
 	}
 	return list
@@ -292,7 +319,7 @@ func (d *DDL) columnDependents(t *catalog.Table, c *catalog.Column) Dependents {
 	var list Dependents
 	for _, ref := range d.Catalog.References(t.ID) {
 		if slices.Contains(ref.Key.RefColumns, c.ID) && !(ref.Child.ID == t.ID && slices.Contains(ref.Key.Columns, c.ID)) {
-			list = append(list, Dependent{ref, fmt.Sprintf("column %s of table %s", c.Name, t.Name)})
+			list = append(list, Dependent{Reference: ref, On: fmt.Sprintf("column %s of table %s", c.Name, t.Name)})
 		}
 	}
 	return list
@@ -312,6 +339,9 @@ func (a *alter) dropDependents(list Dependents, what string, cascade bool) error
 		return err
 	}
 	for _, ref := range list {
+		if ref.Column != "" {
+			continue
+		}
 		if ref.Child.ID == a.t.ID {
 			a.t = WithoutForeignKey(a.t, ref.Key.Name)
 		} else {

@@ -173,7 +173,11 @@ func (sh *shell) describe(pattern string) bool {
 			if c.NotNull {
 				nullable = "not null"
 			}
-			t.rows = append(t.rows, []string{c.Name, c.Type.String(), "", nullable, c.Default})
+			value := c.Default
+			if c.Generated != "" {
+				value = "generated always as (" + c.Generated + ") stored"
+			}
+			t.rows = append(t.rows, []string{c.Name, c.Type.String(), "", nullable, value})
 			if c.Covered {
 				covered = append(covered, c.Name)
 			}
