@@ -31,7 +31,7 @@ type running struct {
 // run dispatches on the kind of statement.
 func (r *running) run() (*Rows, error) {
 	switch n := r.stmt.(type) {
-	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete:
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge:
 		return r.query()
 	case *sql.Explain:
 		return r.explain(n)
@@ -222,7 +222,7 @@ func (s *Session) threads() int {
 	return max(n, 1)
 }
 
-// query runs SELECT, INSERT, UPDATE or DELETE.
+// query runs SELECT, INSERT, UPDATE, DELETE or MERGE.
 func (r *running) query() (*Rows, error) {
 	if q, ok := r.stmt.(*sql.Select); ok {
 		if !locksRows(q) {
@@ -370,6 +370,8 @@ func (r *running) writeRows(plan *planner.Plan, w *work, view *storage.View, cha
 		rows.tag = fmt.Sprintf("UPDATE %d", rows.affected)
 	case *sql.Delete:
 		rows.tag = fmt.Sprintf("DELETE %d", rows.affected)
+	case *sql.Merge:
+		rows.tag = fmt.Sprintf("MERGE %d", rows.affected)
 	case *sql.Select:
 		rows.tagPrefix = "SELECT"
 	}

@@ -132,7 +132,7 @@ func (r *running) prepare(n *sql.Prepare) (*Rows, error) {
 		return nil, err
 	}
 	switch n.Stmt.(type) {
-	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete: // wrong names and types are told now
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge: // wrong names and types are told now
 		view := r.s.view()
 		defer view.Release()
 		in := r.s.input(view.Catalog())

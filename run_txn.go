@@ -236,6 +236,8 @@ func (r *running) refuseIfReadOnly() error {
 		name = "UPDATE"
 	case *sql.Delete:
 		name = "DELETE"
+	case *sql.Merge:
+		name = "MERGE"
 	case *sql.Copy:
 		name = "COPY FROM"
 	case *sql.CreateTable:

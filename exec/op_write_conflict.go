@@ -37,7 +37,7 @@ var errAffectedTwice = sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO U
 	WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 
 func newUpsert(w *writePusher) (*upsert, error) {
-	u := &upsert{w: w, node: w.op.conflict, changed: map[storage.RowRef]struct{}{}, pending: map[string]struct{}{}}
+	u := &upsert{w: w, node: w.op.conflict, changed: w.op.seen, pending: map[string]struct{}{}}
 	if !u.node.Update {
 		return u, nil
 	}

@@ -24,14 +24,12 @@ func (p *writePusher) changeNewest(rows *vector.Batch, refs []storage.RowRef, co
 	}
 	fresh := vector.Batch{N: rows.N, Vecs: rows.Vecs, Sel: make(vector.Sel, 0, len(refs))}
 	var freshRefs, staleRefs []storage.RowRef
+	var staleRows vector.Sel
 	for k, ref := range refs {
+		i := uint16(liveRow(rows, k))
 		if stale[k] {
-			staleRefs = append(staleRefs, ref)
+			staleRows, staleRefs = append(staleRows, i), append(staleRefs, ref)
 			continue
-		}
-		i := uint16(k)
-		if rows.Sel != nil {
-			i = rows.Sel[k]
 		}
 		fresh.Sel, freshRefs = append(fresh.Sel, i), append(freshRefs, ref)
 	}
@@ -39,6 +37,9 @@ func (p *writePusher) changeNewest(rows *vector.Batch, refs []storage.RowRef, co
 		if err := p.change(&fresh, freshRefs); err != nil {
 			return err
 		}
+	}
+	if p.again != nil {
+		return p.again(staleRows, staleRefs)
 	}
 	return p.writeNewest(staleRefs)
 }

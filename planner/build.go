@@ -7,7 +7,7 @@ import (
 	"github.com/weftdb/weft/sql"
 )
 
-// Build plans a SELECT, INSERT, UPDATE or DELETE.
+// Build plans a SELECT, INSERT, UPDATE, DELETE or MERGE.
 func Build(stmt sql.Statement, in Input) (*Plan, error) {
 	b := newBinder(in)
 	root, names, err := b.statementPlan(stmt)
@@ -93,6 +93,9 @@ func (b *binder) statementPlan(stmt sql.Statement) (Node, []string, error) {
 		return b.update(n)
 	case *sql.Delete:
 		return b.delete(n)
+	case *sql.Merge:
+		plan, err := b.merge(n)
+		return plan, nil, err
 	}
 	return nil, nil, b.unsupported(stmt, "this statement")
 }
