@@ -240,6 +240,11 @@ func (d *definition) putChecked(change *planner.Alteration) error {
 			return err
 		}
 	}
+	for _, ref := range change.Referencing {
+		if err := d.checkForeignKey(ref.Child, ref.Key); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -20,15 +20,16 @@ func (d *DDL) FindTable(name sql.ObjectName) *catalog.Table {
 }
 
 // Alteration is what ALTER TABLE does to a table. Before it may be applied, the rows must be checked
-// for NULLs in the columns of NotNull and against Checks and ForeignKeys, Indexes must be built, and
-// Dependents must be dropped.
+// for NULLs in the columns of NotNull and against Checks and ForeignKeys, those of other tables against
+// Referencing, Indexes must be built, and Dependents must be dropped.
 type Alteration struct {
 	Table       *catalog.Table // nil: nothing to do
 	NotNull     []catalog.ColumnID
 	Checks      []catalog.Check
-	Indexes     []catalog.IndexID // of Table.Indexes
-	ForeignKeys []string          // of Table.ForeignKeys
-	Dependents  Dependents        // of other tables
+	Indexes     []catalog.IndexID   // of Table.Indexes
+	ForeignKeys []string            // of Table.ForeignKeys
+	Referencing []catalog.Reference // to Table
+	Dependents  Dependents          // of other tables
 	// Rewrite yields the rows of Table, in order, which has fresh stores for them; nil: the rows stay
 	// where they are.
 	Rewrite *Plan
@@ -60,6 +61,11 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 			return nil, err
 		}
 	}
+	for _, id := range a.converts {
+		if err = a.recheck(id); err != nil {
+			return nil, err
+		}
+	}
 	if a.out.Rewrite, err = a.planRewrite(); err != nil {
 		return nil, err
 	}
@@ -73,7 +79,7 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 			}
 		}
 	}
-	if a.newSchema || a.out.ViewChanged {
+	if a.newSchema || a.retyped || a.out.ViewChanged {
 		a.t.Epoch++
 	}
 	a.out.Table = a.t
@@ -84,19 +90,24 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 // dropped goes first, and constraints come when all columns are there.
 func alterPass(action sql.AlterAction) int {
 	switch n := action.(type) {
-	case *sql.DropColumn, *sql.DropConstraint:
+	case *sql.DropColumn, *sql.DropConstraint, *sql.DropIdentity:
 		return 0
 	case *sql.AlterColumnNotNull:
 		if !n.NotNull {
 			return 0
 		}
-		return 2
-	case *sql.AddColumn, *sql.ColView:
+	case *sql.AlterColumnDefault:
+		if n.Default == nil {
+			return 0
+		}
+	case *sql.AlterColumnType:
 		return 1
+	case *sql.AddColumn, *sql.ColView:
+		return 2
 	case *sql.AddConstraint:
-		return 3
+		return 4
 	}
-	return 2
+	return 3
 }
 
 // forgetGone forgets checks of rows for what the statement itself has taken away again.
@@ -117,8 +128,10 @@ type alter struct {
 	hasRows   func(*catalog.Table) bool
 	out       *Alteration
 	newSchema bool
-	rewriting *rewriting // nil: the rows stay as they are
-	viewSet   bool       // a COLVIEW action has been applied
+	retyped   bool               // a column got another type, for which rows stay as they are
+	rewriting *rewriting         // nil: the rows stay as they are
+	converts  []catalog.ColumnID // those whose values become others
+	viewSet   bool               // a COLVIEW action has been applied
 }
 
 func (a *alter) apply(action sql.AlterAction) error {
@@ -138,6 +151,8 @@ func (a *alter) apply(action sql.AlterAction) error {
 		}
 		a.t.Name = n.NewName.Name
 		return nil
+	case *sql.AlterColumnType:
+		return a.alterType(n)
 	case *sql.AlterColumnDefault:
 		return a.setDefault(n)
 	case *sql.AlterColumnNotNull:

@@ -154,6 +154,9 @@ func (d *DDL) addColumn(t *catalog.Table, n *sql.ColumnDef, table sql.Tristate) 
 	if err != nil {
 		return err
 	}
+	if err := checkCollation(n.Collation, typ); err != nil {
+		return err
+	}
 	c := catalog.Column{ID: t.NextColumn, Name: n.Name.Name, Type: typ, NotNull: n.NotNull == sql.Yes, AddedIn: t.SchemaVersion}
 	if n.Default != nil {
 		if err := d.setDefault(&c, n.Default); err != nil {

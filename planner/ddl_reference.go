@@ -53,6 +53,8 @@ func ChangedForeignKeys(t *catalog.Table, action sql.AlterAction) []catalog.Fore
 		name = n.Name.Name
 	case *sql.DropColumn:
 		column = n.Name.Name
+	case *sql.AlterColumnType:
+		column = n.Column.Name
 	}
 	pos := t.ColumnIndex(column)
 	var keys []catalog.ForeignKey
@@ -98,6 +100,15 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 		}
 		key.SetColumns = append(key.SetColumns, t.Columns[pos].ID)
 	}
+	if err := comparableKey(t, parent, &key); err != nil {
+		return err
+	}
+	t.ForeignKeys = append(t.ForeignKeys, key)
+	return nil
+}
+
+// comparableKey refuses a key whose columns cannot be looked up among those they reference.
+func comparableKey(t, parent *catalog.Table, key *catalog.ForeignKey) error {
 	for i, id := range key.Columns {
 		child, referenced := &t.Columns[t.ColumnByID(id)], &parent.Columns[parent.ColumnByID(key.RefColumns[i])]
 		if !referable(child.Type, referenced.Type) {
@@ -105,7 +116,6 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 				WithDetail("Key columns %q and %q are of incompatible types: %s and %s.", child.Name, referenced.Name, child.Type.Base(), referenced.Type.Base())
 		}
 	}
-	t.ForeignKeys = append(t.ForeignKeys, key)
 	return nil
 }
 

@@ -14,14 +14,19 @@ type rewriting struct {
 	values map[catalog.ColumnID]func(*rewriting) (expr.Expr, error) // nil: a generated column
 }
 
-// rewriteColumn has rows rewritten, if there are any, with the value of a column.
+// newRewriting prepares for values over the rows as they are.
+func (a *alter) newRewriting() *rewriting {
+	b := a.d.definitionBinder()
+	return &rewriting{b: b, scan: b.scan(a.old, a.old.Name), values: map[catalog.ColumnID]func(*rewriting) (expr.Expr, error){}}
+}
+
+// rewriteColumn has rows rewritten, if there are any, with the value of a column that is added.
 func (a *alter) rewriteColumn(c *catalog.Column, value func(*rewriting) (expr.Expr, error)) error {
 	if !a.hasRows(a.old) {
 		return nil
 	}
 	if a.rewriting == nil {
-		b := a.d.definitionBinder()
-		a.rewriting = &rewriting{b: b, scan: b.scan(a.old, a.old.Name), values: map[catalog.ColumnID]func(*rewriting) (expr.Expr, error){}}
+		a.rewriting = a.newRewriting()
 	}
 	a.rewriting.values[c.ID] = value
 	if c.NotNull {

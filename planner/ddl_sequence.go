@@ -193,6 +193,8 @@ func (d *DDL) setOwner(q *catalog.Sequence, o *sql.SequenceOption) error {
 	return nil
 }
 
+var errIdentityType = sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+
 // counted gives a serial or identity column its sequence.
 func (d *DDL) counted(t *catalog.Table, c *catalog.Column, n *sql.ColumnDef) error {
 	if n.NotNull == sql.No {
@@ -208,7 +210,7 @@ func (d *DDL) counted(t *catalog.Table, c *catalog.Column, n *sql.ColumnDef) err
 	case n.Default != nil:
 		return sqlerr.New(sqlerr.SyntaxError, "both default and identity specified for column %q of table %q", c.Name, t.Name).At(n.Start)
 	case !c.Type.IsInteger() || c.Type.ID == catalog.Oid:
-		return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+		return errIdentityType
 	}
 	c.Identity = catalog.IdentityByDefault
 	if n.Identity.Always {

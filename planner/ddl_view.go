@@ -158,10 +158,8 @@ func (b *binder) fromView(view *catalog.Table, n *sql.TableName, name string) (*
 	q, err := b.query(stmt.(*sql.Select), nil)
 	b.view = text
 	if err != nil {
-		if e, ok := err.(*sqlerr.Error); ok { // its position is one in the view's text
-			plain := *e
-			plain.Position = 0
-			return nil, plain.WithDetail("While reading view %q.", view.Name)
+		if e, ok := unplaced(err).(*sqlerr.Error); ok {
+			return nil, e.WithDetail("While reading view %q.", view.Name)
 		}
 		return nil, err
 	}
@@ -176,6 +174,18 @@ func (b *binder) fromView(view *catalog.Table, n *sql.TableName, name string) (*
 		rel.schema = view.Schema
 	}
 	return &fromItem{plan: plan, rels: []*scopeRel{rel}}, nil
+}
+
+// unplaced takes the position out of an error about the text of a definition: that is none of the
+// statement's.
+func unplaced(err error) error {
+	e, ok := err.(*sqlerr.Error)
+	if !ok {
+		return err
+	}
+	plain := *e
+	plain.Position = 0
+	return &plain
 }
 
 // DependentViews lists the views that read a relation in the order they were made in, with column not empty those that also name a
