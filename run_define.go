@@ -64,7 +64,7 @@ func (d *definition) run() (*Rows, error) {
 	case *sql.CreateTableAs:
 		return d.createTableAs(n)
 	case *sql.AlterTable:
-		return d.alterTable(n)
+		return d.alter(n)
 	case *sql.Drop:
 		return d.drop(n)
 	case *sql.Truncate:
@@ -127,7 +127,7 @@ func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
 	return &Rows{done: true, affected: rows.affected, tag: "SELECT " + itoa(rows.affected)}, nil
 }
 
-func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
+func (d *definition) alterTable(n *sql.AlterTable) error {
 	var failed error
 	hasRows := func(t *catalog.Table) bool {
 		some, err := d.anyRow("SELECT 1 FROM " + qualified(t) + " LIMIT 1")
@@ -138,7 +138,7 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 	}
 	if old := d.ddl.FindTable(n.Name); old != nil {
 		if err := d.lockAltered(old, n); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	change, err := d.ddl.AlterTable(n, hasRows)
@@ -146,19 +146,27 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 		err = failed
 	}
 	if err != nil || change.Table == nil {
-		return done("ALTER TABLE"), err
+		return err
 	}
 	d.viewsChanged = change.ViewChanged || change.Table.HasView
 	if err := d.putSequences(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := d.dropDependents(change.Dependents); err != nil {
-		return nil, err
+		return err
 	}
 	if err := d.putChecked(change); err != nil {
-		return nil, err
+		return err
 	}
-	return done("ALTER TABLE"), d.dropOrphanSequences(change.Table)
+	if err := d.putAll(change.Views); err != nil {
+		return err
+	}
+	for _, r := range change.Sequences {
+		if err := d.dropRelation(r); err != nil {
+			return err
+		}
+	}
+	return d.dropOrphanSequences(change.Table)
 }
 
 // lockAltered locks what an ALTER TABLE concerns.

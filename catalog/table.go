@@ -95,6 +95,9 @@ type Sequence struct {
 type View struct {
 	Query string
 	Uses  []TableID
+	// Closed tells that the query names the columns of each relation behind it: columns that the
+	// relation gets later are none of the view's. Older views are not closed.
+	Closed bool `json:",omitempty"`
 }
 
 // Table is an immutable description of a table or another relation.

@@ -28,6 +28,7 @@ type binder struct {
 	failed     error       // first error of a rule
 	notices    []string
 	view       *viewText          // while a view's definition is bound
+	closed     bool               // while the text of a view is bound that is closed
 	locks      int                // scans whose rows are locked
 	known      map[Node]*relFacts // estimates made so far; nodes never change
 }

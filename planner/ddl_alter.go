@@ -30,6 +30,8 @@ type Alteration struct {
 	ForeignKeys []string            // of Table.ForeignKeys
 	Referencing []catalog.Reference // to Table
 	Dependents  Dependents          // of other tables
+	Views       []*catalog.Table    // those that read the table, with what changes in them
+	Sequences   []*catalog.Table    // to be dropped
 	// Rewrite yields the rows of Table, in order, which has fresh stores for them; nil: the rows stay
 	// where they are.
 	Rewrite *Plan
@@ -40,17 +42,16 @@ type Alteration struct {
 // AlterTable describes the table after an ALTER TABLE statement. hasRows tells whether the table
 // holds rows.
 func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (*Alteration, error) {
-	if n.Kind != sql.TableObject {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ALTER of this kind of object is not supported yet").At(n.Start)
-	}
 	old := d.FindTable(n.Name)
 	if old == nil {
 		if n.IfExists {
 			d.Notices = append(d.Notices, `relation "`+n.Name.Name+`" does not exist, skipping`)
 			return &Alteration{}, nil
 		}
-		_, err := d.LookupTable(n.Name)
-		return nil, err
+		if r := d.FindRelation(n.Name); r != nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", r.Name)
+		}
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.String())
 	}
 	a := &alter{d: d, t: old.Clone(), old: old, hasRows: hasRows, out: &Alteration{}}
 	actions := slices.Clone(n.Actions)
@@ -142,15 +143,6 @@ func (a *alter) apply(action sql.AlterAction) error {
 		return a.dropColumn(n)
 	case *sql.RenameColumn:
 		return a.renameColumn(n)
-	case *sql.RenameTo:
-		if a.d.relationExists(a.t.Schema, n.NewName.Name) {
-			return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", n.NewName.Name).At(n.NewName.Start)
-		}
-		if v := a.d.DependentViews(a.t.ID, ""); len(v) > 0 {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a table that a view reads is not supported yet: view %q", v[0].Name).At(n.Start)
-		}
-		a.t.Name = n.NewName.Name
-		return nil
 	case *sql.AlterColumnType:
 		return a.alterType(n)
 	case *sql.AlterColumnDefault:
@@ -167,10 +159,31 @@ func (a *alter) apply(action sql.AlterAction) error {
 		return a.renameConstraint(n)
 	case *sql.ValidateConstraint:
 		return a.validate(n)
+	}
+	return a.applyOther(action)
+}
+
+// applyOther applies the actions that change no constraint and no set of columns.
+func (a *alter) applyOther(action sql.AlterAction) error {
+	switch n := action.(type) {
 	case *sql.DropIdentity:
 		if n.Expression {
 			return a.dropExpression(n)
 		}
+		return a.dropIdentity(n)
+	case *sql.AddIdentity:
+		return a.addIdentity(n)
+	case *sql.SetIdentity:
+		return a.setIdentity(n)
+	case *sql.SetOptions:
+		if n.Reset {
+			return nil
+		}
+		return checkStorageOptions(n.Options)
+	case *sql.AlterColumnStatistics:
+		return a.setStatistics(n)
+	case *sql.OwnerTo:
+		return a.d.CheckOwner(n)
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER TABLE is not supported yet").At(action.SourceSpan().Start)
 }
@@ -319,6 +332,19 @@ func (a *alter) removeColumn(n *sql.DropColumn, dropped *catalog.Column) error {
 		a.d.Notices = append(a.d.Notices, `column "`+dropped.Name+`" was dropped from the column view of "`+a.t.Name+`"`)
 	}
 	pos := a.t.ColumnByID(dropped.ID)
+	changed := map[catalog.TableID]*catalog.Table{}
+	for _, v := range a.out.Views {
+		changed[v.ID] = v
+	}
+	var err error
+	a.out.Views, err = a.d.inViews(changed, a.t, func(n *sql.TableName, _ bool) {
+		if pos < len(n.Alias.Columns) {
+			n.Alias.Columns = slices.Delete(n.Alias.Columns, pos, pos+1)
+		}
+	})
+	if err != nil {
+		return err
+	}
 	a.t.Columns = append(a.t.Columns[:pos], a.t.Columns[pos+1:]...)
 	a.t.Dropped = append(a.t.Dropped, *dropped)
 	if slices.Contains(a.t.DistributeBy, dropped.ID) {
@@ -333,11 +359,11 @@ func (a *alter) renameColumn(n *sql.RenameColumn) error {
 	if err != nil {
 		return err
 	}
-	if v := a.d.DependentViews(a.t.ID, c.Name); len(v) > 0 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a column that a view reads is not supported yet: view %q", v[0].Name).At(n.Start)
-	}
 	if a.t.ColumnIndex(n.NewName.Name) >= 0 {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", n.NewName.Name, a.t.Name).At(n.NewName.Start)
+	}
+	if a.out.Views, err = a.d.inViews(nil, a.t, keepNamesOf(a.t)); err != nil {
+		return err
 	}
 	for i := range a.t.Columns {
 		if g := &a.t.Columns[i].Generated; *g != "" {
@@ -361,11 +387,16 @@ func (a *alter) setDefault(n *sql.AlterColumnDefault) error {
 		return err
 	}
 	if c.Generated != "" {
-		err := sqlerr.New(sqlerr.SyntaxError, "column %q of relation %q is a generated column", c.Name, a.t.Name)
 		if n.Default == nil {
-			err = err.WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.")
+			return generatedColumn(a.t, c).WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.")
 		}
-		return err
+		return generatedColumn(a.t, c)
+	}
+	if c.Identity != catalog.NoIdentity {
+		if n.Default == nil {
+			return identityColumn(a.t, c).WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.")
+		}
+		return identityColumn(a.t, c)
 	}
 	c.Default = ""
 	if n.Default == nil {
@@ -385,6 +416,9 @@ func (a *alter) setNotNull(n *sql.AlterColumnNotNull) error {
 				return sqlerr.New(sqlerr.InvalidTableDefinition, "column %q is in a primary key", c.Name).At(n.Start)
 			}
 		}
+	}
+	if !n.NotNull && c.Identity != catalog.NoIdentity {
+		return identityColumn(a.t, c)
 	}
 	if n.NotNull && !c.NotNull {
 		a.out.NotNull = append(a.out.NotNull, c.ID)

@@ -42,10 +42,9 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 		return nil, err
 	}
 	t := &catalog.Table{ID: d.IDs.NewTableID(), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
-	for i := range n.Columns {
-		if err := d.addColumn(t, &n.Columns[i], n.ColView); err != nil {
-			return nil, err
-		}
+	later, err := d.addColumns(t, n)
+	if err != nil {
+		return nil, err
 	}
 	if len(t.Columns) == 0 {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a table without columns is not supported").At(n.Start)
@@ -55,6 +54,11 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 			if err := d.checkGenerated(t, c.Name.Name, c.Generated); err != nil {
 				return nil, err
 			}
+		}
+	}
+	for _, add := range later {
+		if err := add(); err != nil {
+			return nil, err
 		}
 	}
 	if err := d.addConstraints(t, n); err != nil {
@@ -69,6 +73,31 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 		return nil, emptyView(t).At(n.Start)
 	}
 	return t, nil
+}
+
+// addColumns adds the columns of CREATE TABLE and those of LIKE clauses in the order they are written
+// in. What the functions do that it returns comes when all columns are there.
+func (d *DDL) addColumns(t *catalog.Table, n *sql.CreateTable) (later []func() error, err error) {
+	likes := n.Likes
+	addLikes := func(before int) error {
+		for ; len(likes) > 0 && (before < 0 || likes[0].Start < before); likes = likes[1:] {
+			add, err := d.addLike(t, &likes[0], n.ColView)
+			if err != nil {
+				return err
+			}
+			later = append(later, add)
+		}
+		return nil
+	}
+	for i := range n.Columns {
+		if err := addLikes(n.Columns[i].Start); err != nil {
+			return nil, err
+		}
+		if err := d.addColumn(t, &n.Columns[i], n.ColView); err != nil {
+			return nil, err
+		}
+	}
+	return later, addLikes(-1)
 }
 
 // addConstraints adds the constraints of CREATE TABLE, foreign keys last: they may reference the
@@ -101,13 +130,13 @@ func unsupportedTableClauses(n *sql.CreateTable) error {
 	switch {
 	case n.PartitionBy != nil || n.PartitionOf != nil:
 		what = "partitioning"
-	case len(n.Inherits) > 0 || len(n.Likes) > 0:
-		what = "INHERITS and LIKE"
+	case len(n.Inherits) > 0:
+		what = "INHERITS"
 	case n.Persistence == sql.Temporary:
 		what = "a temporary table"
 	}
 	if what == "" {
-		return nil
+		return checkStorageOptions(n.Options)
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported yet", what).At(n.Start)
 }

@@ -212,10 +212,7 @@ func (d *DDL) counted(t *catalog.Table, c *catalog.Column, n *sql.ColumnDef) err
 	case !c.Type.IsInteger() || c.Type.ID == catalog.Oid:
 		return errIdentityType
 	}
-	c.Identity = catalog.IdentityByDefault
-	if n.Identity.Always {
-		c.Identity = catalog.IdentityAlways
-	}
+	c.Identity = identityOf(n.Identity)
 	return d.ownedSequence(t, c, n.Identity.Options)
 }
 
@@ -279,11 +276,17 @@ func (d *DDL) SequenceUses(r *catalog.Table) []SequenceUse {
 
 // drawsFrom reports whether an expression calls nextval for a sequence.
 func (d *DDL) drawsFrom(text string, r *catalog.Table) bool {
+	_, literals := d.sequenceNames(text, r)
+	return len(literals) > 0
+}
+
+// sequenceNames parses an expression and lists the names of a sequence in its calls of nextval.
+func (d *DDL) sequenceNames(text string, r *catalog.Table) (sql.Expr, []*sql.StringLit) {
 	e, err := sql.ParseExpr(text)
 	if err != nil {
-		return false // what does not parse draws from nothing
+		return nil, nil // what does not parse draws from nothing
 	}
-	found := false
+	var literals []*sql.StringLit
 	sql.Inspect(e, func(n sql.Node) bool {
 		call, ok := n.(*sql.FuncCall)
 		if !ok || call.Name.Name != "nextval" || len(call.Args) != 1 {
@@ -303,8 +306,10 @@ func (d *DDL) drawsFrom(text string, r *catalog.Table) bool {
 			object.Schema = ref.Parts[0].Name
 		}
 		s := d.FindSequence(object)
-		found = found || s != nil && s.ID == r.ID
+		if s != nil && s.ID == r.ID {
+			literals = append(literals, arg)
+		}
 		return true
 	})
-	return found
+	return e, literals
 }

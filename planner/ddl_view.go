@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/sql"
 )
@@ -12,6 +13,7 @@ import (
 // which get their schemas, and what each * stands for.
 type viewText struct {
 	uses  []catalog.TableID
+	from  map[*sql.TableName]*catalog.Table
 	stars map[*sql.Star][]sql.Target
 }
 
@@ -22,7 +24,7 @@ func (d *DDL) CreateView(n *sql.CreateView) (*catalog.Table, error) {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "temporary and recursive views, WITH and CHECK OPTION are not supported yet").At(n.Start)
 	}
 	b := d.definitionBinder()
-	b.view = &viewText{stars: map[*sql.Star][]sql.Target{}}
+	b.view = &viewText{from: map[*sql.TableName]*catalog.Table{}, stars: map[*sql.Star][]sql.Target{}}
 	q, err := b.query(n.Query, nil)
 	if err != nil {
 		return nil, err
@@ -32,9 +34,9 @@ func (d *DDL) CreateView(n *sql.CreateView) (*catalog.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.view.rewrite(n.Query)
+	closed := b.view.rewrite(n.Query)
 	view := &catalog.Table{Kind: catalog.ViewRelation, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1,
-		View: &catalog.View{Query: sql.Format(n.Query), Uses: b.view.uses}}
+		View: &catalog.View{Query: sql.Format(n.Query), Uses: b.view.uses, Closed: closed}}
 	declared := declaredTypes(q.plan)
 	for i := range names {
 		if view.ColumnIndex(names[i]) >= 0 {
@@ -82,9 +84,20 @@ func replaceable(old, view *catalog.Table) error {
 	return nil
 }
 
-// rewrite replaces each * of a query by the columns it stands for now.
-func (v *viewText) rewrite(q *sql.Select) {
+// rewrite replaces each * of a query by the columns it stands for now, and names the columns of the
+// relations it reads. It returns whether it could do the latter: two relations that only their schemas
+// tell apart keep it from that.
+func (v *viewText) rewrite(q *sql.Select) (closed bool) {
+	closed = v.distinctNames()
+	if closed {
+		for n, r := range v.from {
+			keepNames(n, r)
+		}
+	}
 	sql.Inspect(q, func(n sql.Node) bool {
+		if c, ok := n.(*sql.ColumnRef); ok && closed && len(c.Parts) == 3 {
+			c.Parts = c.Parts[1:]
+		}
 		core, ok := n.(*sql.SelectCore)
 		if !ok {
 			return true
@@ -100,6 +113,22 @@ func (v *viewText) rewrite(q *sql.Select) {
 		core.Targets = targets
 		return true
 	})
+	return closed
+}
+
+// distinctNames reports whether no two relations of the query are told apart by their schemas only.
+func (v *viewText) distinctNames() bool {
+	schemas := map[string]string{}
+	for n, r := range v.from {
+		if n.Alias.Name.Name != "" {
+			continue
+		}
+		if schema, known := schemas[r.Name]; known && schema != r.Schema {
+			return false
+		}
+		schemas[r.Name] = r.Schema
+	}
+	return true
 }
 
 // noteStar remembers what a * stands for.
@@ -142,6 +171,7 @@ func (b *binder) useInView(r *catalog.Table, n *sql.TableName) {
 		return
 	}
 	n.Name.Schema = r.Schema
+	b.view.from[n] = r
 	if !slices.Contains(b.view.uses, r.ID) {
 		b.view.uses = append(b.view.uses, r.ID)
 	}
@@ -153,10 +183,10 @@ func (b *binder) fromView(view *catalog.Table, n *sql.TableName, name string) (*
 	if err != nil {
 		return nil, err
 	}
-	text := b.view // a view's own text is left as it is
-	b.view = nil
+	text, closed := b.view, b.closed // a view's own text is left as it is
+	b.view, b.closed = nil, view.View.Closed
 	q, err := b.query(stmt.(*sql.Select), nil)
-	b.view = text
+	b.view, b.closed = text, closed
 	if err != nil {
 		if e, ok := unplaced(err).(*sqlerr.Error); ok {
 			return nil, e.WithDetail("While reading view %q.", view.Name)
@@ -169,11 +199,20 @@ func (b *binder) fromView(view *catalog.Table, n *sql.TableName, name string) (*
 		return nil, err
 	}
 	plan, cols := distinctCols(b, q.plan)
+	cols = b.visible(n, cols)
 	rel := relation(name, names, cols)
 	if n.Alias.Name.Name == "" {
 		rel.schema = view.Schema
 	}
 	return &fromItem{plan: plan, rels: []*scopeRel{rel}}, nil
+}
+
+// visible are the columns of a relation in FROM that can be named.
+func (b *binder) visible(n *sql.TableName, cols []*expr.Col) []*expr.Col {
+	if b.closed {
+		return cols[:len(n.Alias.Columns)]
+	}
+	return cols
 }
 
 // unplaced takes the position out of an error about the text of a definition: that is none of the
@@ -196,7 +235,7 @@ func (d *DDL) DependentViews(id catalog.TableID, column string) []*catalog.Table
 		if r.Kind != catalog.ViewRelation || !slices.Contains(r.View.Uses, id) {
 			continue
 		}
-		if column == "" || namesColumn(r.View.Query, column) {
+		if column == "" || namesColumn(r.View.Query, d.Catalog.Table(id), column) {
 			views = append(views, r)
 		}
 	}
@@ -204,19 +243,20 @@ func (d *DDL) DependentViews(id catalog.TableID, column string) []*catalog.Table
 	return views
 }
 
-// namesColumn reports whether a query names a column, of whatever table.
-func namesColumn(query, column string) bool {
+// namesColumn reports whether a query that reads a relation names one of its columns, or one of that
+// name of another.
+func namesColumn(query string, r *catalog.Table, column string) bool {
 	stmt, err := sql.ParseOne(query)
 	if err != nil {
 		return true
 	}
-	found := false
+	found, names := false, namesIn(stmt, r, column)
 	sql.Inspect(stmt, func(n sql.Node) bool {
 		switch n := n.(type) {
 		case *sql.ColumnRef:
-			found = found || n.Parts[len(n.Parts)-1].Name == column
+			found = found || names[n.Parts[len(n.Parts)-1].Name]
 		case *sql.Join:
-			found = found || n.Natural || slices.ContainsFunc(n.Using, func(id sql.Ident) bool { return id.Name == column })
+			found = found || n.Natural || slices.ContainsFunc(n.Using, func(id sql.Ident) bool { return names[id.Name] })
 		}
 		return !found
 	})

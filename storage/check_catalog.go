@@ -140,8 +140,11 @@ func (d *descriptionCheck) columns() {
 func (d *descriptionCheck) spaces(stores map[catalog.StoreID]string, indexes map[catalog.IndexID]string) {
 	t := d.tbl
 	want := d.snap.Nodes
-	if t.Kind == catalog.SequenceRelation {
+	switch t.Kind {
+	case catalog.SequenceRelation:
 		want = 1
+	case catalog.ViewRelation:
+		want = 0
 	}
 	if len(t.Stores) != want {
 		d.report("it has %d stores, not %d", len(t.Stores), want)
