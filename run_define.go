@@ -80,9 +80,9 @@ func (d *definition) run() (*Rows, error) {
 	case *sql.CreateSchema:
 		return d.createSchema(n)
 	case *sql.Analyze:
-		return done("ANALYZE"), d.analyze(n.Tables)
+		return done("ANALYZE"), d.analyze(n)
 	case *sql.Vacuum:
-		return done("VACUUM"), d.analyze(n.Tables)
+		return done("VACUUM"), d.vacuum(n)
 	}
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported yet").At(d.r.stmt.SourceSpan().Start)
 }
