@@ -45,7 +45,7 @@ func (db *DB) Check(ctx context.Context, o CheckOptions) (summary CheckSummary, 
 		}
 		for _, t := range db.engine.Catalog().Tables() {
 			// The rows of a damaged table may end a statement, which would be no news.
-			if damaged[t.Schema+"."+t.Name] {
+			if t.Temp || damaged[t.Schema+"."+t.Name] { // of temporary tables, only their sessions evaluate anything
 				continue
 			}
 			n, err := db.checkConstraints(ctx, t, add)

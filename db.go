@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/exec"
@@ -35,6 +36,8 @@ type database struct {
 	plans   *planCache
 	users   *users
 	control *control // nil = nobody can ask
+
+	sessions atomic.Uint64 // opened so far
 
 	mu      sync.Mutex // guards global
 	global  map[string]string

@@ -65,6 +65,10 @@ func (r *running) cachedPlan(c *catalog.Snapshot) (*planner.Plan, error) {
 		key.WriteString(s.setting(name))
 		key.WriteByte(0)
 	}
+	if s.temp.used {
+		key.WriteString(s.temp.schema)
+	}
+	key.WriteByte(0)
 	for _, t := range r.types {
 		key.WriteString(t.String())
 		key.WriteByte(0)

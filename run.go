@@ -116,6 +116,9 @@ func (w *work) end(ctx context.Context, err error) error {
 		return nil
 	}
 	defer w.txn.Rollback()
+	if err := w.s.atCommit(ctx, w.txn); err != nil {
+		return err
+	}
 	if err := w.txn.Commit(ctx); err != nil {
 		return err
 	}
@@ -143,6 +146,7 @@ func (s *Session) input(c *catalog.Snapshot) planner.Input {
 func (s *Session) plannerSettings() *planner.Settings {
 	p := planner.DefaultSettings()
 	p.SearchPath, _ = splitNames(s.setting(setSearchPath)) // checked when it was set
+	p.TempSchema, p.TempUsed = s.temp.schema, s.temp.used
 	p.EnableHTAP = s.on(setEnableHTAP)
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)

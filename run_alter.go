@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"strings"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
@@ -139,6 +141,9 @@ func (d *definition) setSchema(n *sql.AlterTable, to *sql.SetSchema) error {
 		return err
 	}
 	schema := to.Schema.Name
+	if r.Temp || strings.HasPrefix(schema, "pg_temp") {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot move objects into or out of temporary schemas")
+	}
 	if !d.ddl.Catalog.HasSchema(schema) {
 		return sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema)
 	}

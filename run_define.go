@@ -93,6 +93,9 @@ func (d *definition) put(t *catalog.Table) error {
 		return err
 	}
 	d.ddl.Catalog = d.w.txn.Catalog()
+	if t.Temp {
+		d.r.s.temp.used, d.ddl.Settings.TempUsed = true, true
+	}
 	return nil
 }
 

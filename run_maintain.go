@@ -2,6 +2,7 @@ package weft
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -124,7 +125,7 @@ func (d *definition) analyze(n *sql.Analyze) error {
 // tables are meant.
 func (d *definition) maintained(names []sql.MaintenanceTable, verb string) ([]*catalog.Table, error) {
 	if len(names) == 0 {
-		return d.ddl.Catalog.Tables(), nil
+		return slices.DeleteFunc(d.ddl.Catalog.Tables(), func(t *catalog.Table) bool { return !d.r.s.Sees(t) }), nil
 	}
 	var tables []*catalog.Table
 	for i := range names {

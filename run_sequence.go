@@ -115,7 +115,7 @@ func (s sequences) find(name string) (*catalog.Table, error) {
 		c = s.txn.Catalog()
 	}
 	short := ref.Parts[len(ref.Parts)-1].Name
-	if q := planner.FindSequence(c, splitList(session.setting(setSearchPath)), schema, short); q != nil {
+	if q := planner.FindSequence(c, session.plannerSettings().LookupPath(), schema, short); q != nil {
 		return q, nil
 	}
 	return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name)

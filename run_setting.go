@@ -217,5 +217,10 @@ func (r *running) discard(n *sql.Discard) (*Rows, error) {
 		clear(r.s.prepared)
 		r.s.values = sessionValues{}
 	}
-	return done("DISCARD"), nil
+	if n.Kind == sql.DiscardAll || n.Kind == sql.DiscardTemp {
+		if err := r.s.dropTemporaries(); err != nil {
+			return nil, err
+		}
+	}
+	return done("DISCARD " + map[sql.DiscardKind]string{sql.DiscardAll: "ALL", sql.DiscardPlans: "PLANS", sql.DiscardSequences: "SEQUENCES", sql.DiscardTemp: "TEMP"}[n.Kind]), nil
 }

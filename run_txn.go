@@ -67,6 +67,10 @@ func (s *Session) commit(ctx context.Context) error {
 		s.rollback()
 		return contextError(ctx, err)
 	}
+	if err := s.atCommit(ctx, s.txn); err != nil {
+		s.rollback()
+		return contextError(ctx, err)
+	}
 	txn, viewDDL := s.txn, s.viewDDL
 	txn.SetNoSyncWait(s.noSyncWait())
 	s.endTxn()

@@ -100,6 +100,16 @@ type View struct {
 	Closed bool `json:",omitempty"`
 }
 
+// CommitAction is what becomes of a temporary table when a transaction commits.
+type CommitAction uint8
+
+// The actions.
+const (
+	PreserveRowsOnCommit CommitAction = iota
+	DeleteRowsOnCommit
+	DropOnCommit
+)
+
 // Table is an immutable description of a table or another relation.
 type Table struct {
 	ID            TableID
@@ -121,8 +131,11 @@ type Table struct {
 	Epoch uint64
 	// HasView tells that a column view exists; Columns[i].Covered tells of which columns.
 	HasView bool
-	// Temp tables belong to one session and leave no trace on disk.
-	Temp bool `json:",omitempty"`
+	// Temp relations belong to one session, by whose number their schema is named; the schema is no
+	// entry of the catalog. Those that a session could not drop at its end go when the database is
+	// opened.
+	Temp     bool         `json:",omitempty"`
+	OnCommit CommitAction `json:",omitempty"` // of temporary tables
 }
 
 // HasCheck reports whether the table has a CHECK constraint of that name.

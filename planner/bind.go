@@ -43,7 +43,7 @@ type columnUse struct {
 const maxQueryDepth = 200
 
 func newBinder(in Input) *binder {
-	b := &binder{snapshot: in.Catalog, world: in.World, settings: in.Settings, path: in.Settings.SearchPath, nextCol: 1, known: map[Node]*relFacts{}}
+	b := &binder{snapshot: in.Catalog, world: in.World, settings: in.Settings, path: in.Settings.LookupPath(), nextCol: 1, known: map[Node]*relFacts{}}
 	if len(b.path) == 0 {
 		b.path = []string{catalog.DefaultSchema}
 	}
@@ -155,7 +155,9 @@ func (b *binder) lookupTable(name sql.ObjectName) (*catalog.Table, error) {
 	err := sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.String()).At(name.Start)
 	var names []string
 	for _, t := range b.snapshot.Tables() {
-		names = append(names, t.Name)
+		if b.settings.sees(t) {
+			names = append(names, t.Name)
+		}
 	}
 	if near := nearest(name.Name, names); near != "" {
 		return nil, err.WithHint("Perhaps you meant the table %q.", near)
@@ -184,7 +186,7 @@ func findTable(s *catalog.Snapshot, path []string, schema, name string) *catalog
 
 func findRelation(s *catalog.Snapshot, path []string, schema, name string) *catalog.Table {
 	if schema != "" {
-		return s.Lookup(schema, name)
+		return s.Lookup(namedSchema(path, schema), name)
 	}
 	for _, p := range path {
 		if t := s.Lookup(p, name); t != nil {

@@ -16,7 +16,7 @@ func (d *DDL) LookupTable(name sql.ObjectName) (*catalog.Table, error) {
 
 // FindTable is LookupTable without an error for a missing table.
 func (d *DDL) FindTable(name sql.ObjectName) *catalog.Table {
-	return findTable(d.Catalog, d.Settings.SearchPath, name.Schema, name.Name)
+	return findTable(d.Catalog, d.Settings.LookupPath(), name.Schema, name.Name)
 }
 
 // Alteration is what ALTER TABLE does to a table. Before it may be applied, the rows must be checked

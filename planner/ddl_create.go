@@ -37,11 +37,14 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 	if err := unsupportedTableClauses(n); err != nil {
 		return nil, err
 	}
-	schema, exists, err := d.newName(n.Name, n.IfNotExists)
+	schema, exists, err := d.newName(n.Name, n.Persistence == sql.Temporary, n.IfNotExists)
 	if err != nil || exists {
 		return nil, err
 	}
-	t := &catalog.Table{ID: d.IDs.NewTableID(), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
+	t := &catalog.Table{ID: d.IDs.NewTableID(), Temp: isTempSchema(schema), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
+	if err := setOnCommit(t, n.OnCommit); err != nil {
+		return nil, err
+	}
 	later, err := d.addColumns(t, n)
 	if err != nil {
 		return nil, err
@@ -132,8 +135,6 @@ func unsupportedTableClauses(n *sql.CreateTable) error {
 		what = "partitioning"
 	case len(n.Inherits) > 0:
 		what = "INHERITS"
-	case n.Persistence == sql.Temporary:
-		what = "a temporary table"
 	}
 	if what == "" {
 		return checkStorageOptions(n.Options)
@@ -148,16 +149,9 @@ func emptyView(t *catalog.Table) *sqlerr.Error {
 }
 
 // newName checks that a relation can be created under a name and returns its schema.
-func (d *DDL) newName(name sql.ObjectName, ifNotExists bool) (schema string, exists bool, err error) {
-	schema = name.Schema
-	if schema == "" {
-		schema = catalog.DefaultSchema
-		if len(d.Settings.SearchPath) > 0 {
-			schema = d.Settings.SearchPath[0]
-		}
-	}
-	if !d.Catalog.HasSchema(schema) {
-		return "", false, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).At(name.Start)
+func (d *DDL) newName(name sql.ObjectName, temporary, ifNotExists bool) (schema string, exists bool, err error) {
+	if schema, err = d.creationSchema(name, temporary); err != nil {
+		return "", false, err
 	}
 	if !d.relationExists(schema, name.Name) {
 		return schema, false, nil
@@ -404,10 +398,13 @@ func (d *DDL) newStores(t *catalog.Table) {
 
 // CreateTableAs describes the table that CREATE TABLE AS fills with the rows of plan.
 func (d *DDL) CreateTableAs(n *sql.CreateTableAs, plan *Plan) (*catalog.Table, error) {
-	if n.Materialized || n.Persistence == sql.Temporary {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "materialized views and temporary tables are not supported yet").At(n.Start)
+	if n.Materialized {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "materialized views are not supported yet").At(n.Start)
 	}
-	schema, exists, err := d.newName(n.Name, n.IfNotExists)
+	if err := checkStorageOptions(n.Options); err != nil {
+		return nil, err
+	}
+	schema, exists, err := d.newName(n.Name, n.Persistence == sql.Temporary, n.IfNotExists)
 	if err != nil || exists {
 		return nil, err
 	}
@@ -418,7 +415,10 @@ func (d *DDL) CreateTableAs(n *sql.CreateTableAs, plan *Plan) (*catalog.Table, e
 	if names, err = renamed(names, n.Columns, n.Name.Name); err != nil {
 		return nil, err
 	}
-	t := &catalog.Table{ID: d.IDs.NewTableID(), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
+	t := &catalog.Table{ID: d.IDs.NewTableID(), Temp: isTempSchema(schema), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
+	if err := setOnCommit(t, n.OnCommit); err != nil {
+		return nil, err
+	}
 	for i, c := range plan.Columns {
 		if t.ColumnIndex(names[i]) >= 0 {
 			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", names[i]).At(n.Start)

@@ -72,6 +72,9 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 	if err != nil {
 		return err
 	}
+	if err := samePersistence(t, parent); err != nil {
+		return err
+	}
 	key := catalog.ForeignKey{Name: n.Name.Name, RefTable: parent.ID, MatchFull: n.MatchFull,
 		OnDelete: catalog.ReferenceAction(n.OnDelete), OnUpdate: catalog.ReferenceAction(n.OnUpdate),
 		Deferrable: n.Deferrable == sql.Yes, Deferred: n.InitiallyDeferred, NotValid: n.NotValid}
@@ -142,7 +145,7 @@ func generatedActions(t *catalog.Table, key *catalog.ForeignKey) error {
 // referencedTable finds the table a foreign key references; the table under construction, which the
 // catalog does not show in its new form, may reference itself.
 func (d *DDL) referencedTable(t *catalog.Table, name sql.ObjectName) (*catalog.Table, error) {
-	r := findRelation(d.Catalog, d.Settings.SearchPath, name.Schema, name.Name)
+	r := findRelation(d.Catalog, d.Settings.LookupPath(), name.Schema, name.Name)
 	switch {
 	case r != nil && r.ID == t.ID || r == nil && name.Name == t.Name && (name.Schema == "" || name.Schema == t.Schema):
 		return t, nil
@@ -235,7 +238,7 @@ func hasConstraint(t *catalog.Table, name string) bool {
 func (d *DDL) DeferrableConstraint(name sql.ObjectName) ([]catalog.Reference, error) {
 	path := newBinder(d.Input).path
 	if name.Schema != "" {
-		path = []string{name.Schema}
+		path = []string{namedSchema(path, name.Schema)}
 	}
 	for _, schema := range path {
 		var found []catalog.Reference

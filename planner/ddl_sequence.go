@@ -15,10 +15,7 @@ var serialTypes = map[string]string{"smallserial": "smallint", "serial2": "small
 // CreateSequence describes the sequence of a CREATE SEQUENCE statement; nil when IF NOT EXISTS finds
 // one.
 func (d *DDL) CreateSequence(n *sql.CreateSequence) (*catalog.Table, error) {
-	if n.Temporary {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a temporary sequence is not supported yet").At(n.Start)
-	}
-	schema, exists, err := d.newName(n.Name, n.IfNotExists)
+	schema, exists, err := d.newName(n.Name, n.Temporary, n.IfNotExists)
 	if err != nil || exists {
 		return nil, err
 	}
@@ -32,13 +29,13 @@ func (d *DDL) CreateSequence(n *sql.CreateSequence) (*catalog.Table, error) {
 }
 
 func (d *DDL) newSequence(schema, name string) *catalog.Table {
-	return &catalog.Table{ID: d.IDs.NewTableID(), Kind: catalog.SequenceRelation, Schema: schema, Name: name, SchemaVersion: 1,
+	return &catalog.Table{ID: d.IDs.NewTableID(), Kind: catalog.SequenceRelation, Temp: isTempSchema(schema), Schema: schema, Name: name, SchemaVersion: 1,
 		Stores: []catalog.StoreID{d.IDs.NewStoreID()}, Sequence: &catalog.Sequence{Type: catalog.Type{ID: catalog.Int8}}}
 }
 
 // FindSequence finds a sequence along the search path; nil if there is none of that name.
 func (d *DDL) FindSequence(name sql.ObjectName) *catalog.Table {
-	return FindSequence(d.Catalog, d.Settings.SearchPath, name.Schema, name.Name)
+	return FindSequence(d.Catalog, d.Settings.LookupPath(), name.Schema, name.Name)
 }
 
 // FindSequence finds a sequence of a catalog, with schema "" along the search path.

@@ -20,8 +20,8 @@ type viewText struct {
 // CreateView describes the view of a CREATE VIEW statement; with OR REPLACE it may be an existing one
 // changed. The statement's query is rewritten.
 func (d *DDL) CreateView(n *sql.CreateView) (*catalog.Table, error) {
-	if n.Temporary || n.Recursive || n.CheckOption != "" || len(n.Options) > 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "temporary and recursive views, WITH and CHECK OPTION are not supported yet").At(n.Start)
+	if n.Recursive || n.CheckOption != "" || len(n.Options) > 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "recursive views, WITH and CHECK OPTION are not supported yet").At(n.Start)
 	}
 	b := d.definitionBinder()
 	b.view = &viewText{from: map[*sql.TableName]*catalog.Table{}, stars: map[*sql.Star][]sql.Target{}}
@@ -48,20 +48,32 @@ func (d *DDL) CreateView(n *sql.CreateView) (*catalog.Table, error) {
 	return view, d.placeView(view, n)
 }
 
-// placeView gives a view its schema and id: new ones, or those of the view it replaces.
+// placeView gives a view its schema and id: new ones, or those of the view it replaces. A view that
+// reads something temporary is temporary itself.
 func (d *DDL) placeView(view *catalog.Table, n *sql.CreateView) (err error) {
-	if old := d.FindRelation(n.Name); n.OrReplace && old != nil {
+	temporary := n.Temporary
+	for _, id := range view.View.Uses {
+		if r := d.Catalog.Table(id); r.Temp && !temporary && n.Name.Schema == "" {
+			temporary = true
+			d.Notices = append(d.Notices, `view "`+view.Name+`" will be a temporary view`)
+		}
+	}
+	if view.Schema, err = d.creationSchema(n.Name, temporary); err != nil {
+		return err
+	}
+	view.Temp = isTempSchema(view.Schema)
+	if old := d.Catalog.Lookup(view.Schema, view.Name); n.OrReplace && old != nil {
 		if old.Kind != catalog.ViewRelation {
 			return sqlerr.New(sqlerr.WrongObjectType, "%q is not a view", old.Name)
 		}
-		view.ID, view.Schema = old.ID, old.Schema
+		view.ID = old.ID
 		if slices.Contains(view.View.Uses, old.ID) {
 			return sqlerr.New(sqlerr.InvalidObjectDefinition, "infinite recursion detected in rules for relation %q", old.Name)
 		}
 		return replaceable(old, view)
 	}
 	view.ID = d.IDs.NewTableID()
-	view.Schema, _, err = d.newName(n.Name, false)
+	_, _, err = d.newName(n.Name, temporary, false)
 	return err
 }
 

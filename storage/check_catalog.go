@@ -81,7 +81,7 @@ func (d *descriptionCheck) identity() {
 	if t.ID >= d.snap.NextTable {
 		d.report("its id %d is not below the next one, %d", t.ID, d.snap.NextTable)
 	}
-	if !d.snap.HasSchema(t.Schema) {
+	if !d.snap.HasSchema(t.Schema) && !t.Temp {
 		d.report("its schema does not exist")
 	}
 	if other := d.snap.Lookup(t.Schema, t.Name); other != t {
