@@ -138,7 +138,12 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 	items[len(t.Columns)] = scan.RowRef
 	seen := map[int]bool{}
 	for i := range n.Set {
-		if err := b.assignment(&n.Set[i], t, items, seen, inner); err != nil {
+		if q, ok := n.Set[i].Value.(*sql.ScalarSubquery); ok && n.Set[i].Multi {
+			plan, err = b.assignRow(&n.Set[i], q.Query, plan, t, items, seen, inner)
+		} else {
+			err = b.assignment(&n.Set[i], t, items, seen, inner)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 	}
@@ -178,6 +183,68 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 	return out, names, nil
 }
 
+// assignRow binds an item of SET that takes several columns from one row of a subquery, all NULL where
+// it has none. The subquery is joined to the plan.
+func (b *binder) assignRow(a *sql.Assignment, query *sql.Select, plan Node, t *catalog.Table, items []expr.Expr, seen map[int]bool, s *scope) (Node, error) {
+	q, err := b.query(query, s)
+	if err != nil {
+		return nil, err
+	}
+	row, cols := distinctCols(b, b.settle(q).plan)
+	if len(cols) != len(a.Columns) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(a.Value.SourceSpan().Start)
+	}
+	for i, id := range a.Columns {
+		pos, err := b.assignable(t, id, seen)
+		if err != nil {
+			return nil, err
+		}
+		if items[pos], err = b.assign(nullable(cols[i]), t, pos, valueStart(query, i)); err != nil {
+			return nil, err
+		}
+	}
+	return &Join{Kind: SingleJoin, Left: plan, Right: row}, nil
+}
+
+// valueStart is where a column of a query's row is written, as far as that is one place.
+func valueStart(q *sql.Select, i int) int {
+	if core, ok := q.Body.(*sql.SelectCore); ok && i < len(core.Targets) {
+		return core.Targets[i].Expr.SourceSpan().Start
+	}
+	return q.Start
+}
+
+// assignable finds a column that SET gives a value of its own.
+func (b *binder) assignable(t *catalog.Table, id sql.Ident, seen map[int]bool) (int, error) {
+	pos, err := b.assigned(t, id, seen)
+	if err != nil {
+		return 0, err
+	}
+	c, kind := &t.Columns[pos], ""
+	switch {
+	case c.Generated != "":
+		kind = "a generated column"
+	case c.Identity == catalog.IdentityAlways:
+		kind = "an identity column defined as GENERATED ALWAYS"
+	default:
+		return pos, nil
+	}
+	return 0, sqlerr.New(sqlerr.GeneratedAlways, "column %q can only be updated to DEFAULT", c.Name).WithDetail("Column %q is %s.", c.Name, kind)
+}
+
+// assigned finds a column that SET names, for the first time.
+func (b *binder) assigned(t *catalog.Table, id sql.Ident, seen map[int]bool) (int, error) {
+	pos, err := b.tableColumn(t, id)
+	if err != nil {
+		return 0, err
+	}
+	if seen[pos] {
+		return 0, sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column %q", id.Name).At(id.Start)
+	}
+	seen[pos] = true
+	return pos, nil
+}
+
 // assignment binds one item of SET.
 func (b *binder) assignment(a *sql.Assignment, t *catalog.Table, items []expr.Expr, seen map[int]bool, s *scope) error {
 	values := []sql.Expr{a.Value}
@@ -192,15 +259,11 @@ func (b *binder) assignment(a *sql.Assignment, t *catalog.Table, items []expr.Ex
 		return sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(a.Start)
 	}
 	for i, id := range a.Columns {
-		pos, err := b.tableColumn(t, id)
-		if err != nil {
-			return err
-		}
-		if seen[pos] {
-			return sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column %q", id.Name).At(id.Start)
-		}
-		seen[pos] = true
 		if _, ok := values[i].(*sql.Default); ok {
+			pos, err := b.assigned(t, id, seen)
+			if err != nil {
+				return err
+			}
 			if t.Columns[pos].Generated != "" {
 				continue // computed anyway
 			}
@@ -209,14 +272,9 @@ func (b *binder) assignment(a *sql.Assignment, t *catalog.Table, items []expr.Ex
 			}
 			continue
 		}
-		c := &t.Columns[pos]
-		if c.Generated != "" {
-			return sqlerr.New(sqlerr.GeneratedAlways, "column %q can only be updated to DEFAULT", c.Name).
-				WithDetail("Column %q is a generated column.", c.Name)
-		}
-		if c.Identity == catalog.IdentityAlways {
-			return sqlerr.New(sqlerr.GeneratedAlways, "column %q can only be updated to DEFAULT", c.Name).
-				WithDetail("Column %q is an identity column defined as GENERATED ALWAYS.", c.Name)
+		pos, err := b.assignable(t, id, seen)
+		if err != nil {
+			return err
 		}
 		e, err := b.expr(values[i], s)
 		if err != nil {

@@ -150,3 +150,21 @@ MERGE INTO part USING (SELECT 1 AS x UNION ALL SELECT 2) u ON true WHEN MATCHED 
 MERGE INTO part USING (SELECT 1 AS x UNION ALL SELECT 2) u ON a = x WHEN MATCHED THEN UPDATE SET n = x WHEN NOT MATCHED THEN INSERT VALUES (x, x);
 SELECT * FROM part ORDER BY a;
 DELETE FROM part USING (SELECT 1 AS x UNION ALL SELECT 2) u;
+
+SELECT 'several columns from a subquery' AS next;
+CREATE TABLE m (a int PRIMARY KEY, b int, c text, g int GENERATED ALWAYS AS (b + 1) STORED);
+CREATE TABLE ms (k int, x int, y text);
+INSERT INTO m VALUES (1, 1, 'one'), (2, 2, 'two'), (3, 3, 'three');
+INSERT INTO ms VALUES (1, 10, 'ten'), (2, 20, 'twenty');
+UPDATE m SET (b, c) = (SELECT x, y FROM ms WHERE k = a);
+SELECT * FROM m ORDER BY a;
+UPDATE m SET (c, b) = (SELECT 'all', max(x) FROM ms), a = a + 10 WHERE a > 1;
+SELECT * FROM m ORDER BY a;
+UPDATE m SET (b, c) = (SELECT x, y FROM ms);
+UPDATE m SET (b, c) = (SELECT x FROM ms);
+UPDATE m SET (b, g) = (SELECT x, x FROM ms);
+UPDATE m SET (b, c) = (SELECT y, y FROM ms WHERE k = 1);
+UPDATE m SET (b, c) = (SELECT x, m.c || '/' || y FROM ms WHERE k = s.k) FROM ms s WHERE a = s.k;
+SELECT * FROM m ORDER BY a;
+UPDATE m SET (b, c) = ROW (7, 'row') WHERE a = 1;
+SELECT * FROM m ORDER BY a;
