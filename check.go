@@ -67,6 +67,9 @@ type rowRule struct{ place, violation string }
 func rowRules(t *catalog.Table) []rowRule {
 	var rules []rowRule
 	for _, c := range t.Checks {
+		if c.NotValid {
+			continue
+		}
 		rules = append(rules, rowRule{"constraint " + c.Name, "NOT (" + c.Expr + ")"})
 	}
 	for i := range t.Columns {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weftdb/weft"
 )
@@ -130,7 +131,7 @@ func TestTemporaryTablesKilled(t *testing.T) {
 		select {
 		case err := <-c.done:
 			t.Fatalf("the process ended: %v", err)
-		default:
+		case <-time.After(time.Millisecond):
 		}
 	}
 	c.kill(t)

@@ -61,6 +61,8 @@ type Index struct {
 type Check struct {
 	Name string
 	Expr string // expression text over the table's columns
+	// NotValid tells that rows from before the constraint have not been checked.
+	NotValid bool `json:",omitempty"`
 }
 
 // RelationKind tells what a Table describes.

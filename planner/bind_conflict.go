@@ -41,12 +41,15 @@ func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, i
 			return nil, err
 		}
 	}
-	for _, e := range append([]expr.Expr{out.Where}, out.Set...) {
-		if e != nil && hasSubquery(e) {
-			return nil, b.unsupported(n, "a subquery in ON CONFLICT DO UPDATE")
+	for i := range out.Set {
+		if out.Set[i], err = b.computedOnce(out.Set[i], n, "ON CONFLICT DO UPDATE"); err != nil {
+			return nil, err
 		}
 	}
-	return out, nil
+	if out.Where != nil {
+		out.Where, err = b.computedOnce(out.Where, n, "ON CONFLICT DO UPDATE")
+	}
+	return out, err
 }
 
 // arbiters finds the unique indexes whose keys make a row a duplicate: those on exactly the named

@@ -59,11 +59,11 @@ func (b *binder) returning(list []sql.Target, t *catalog.Table, alias string, co
 	}
 	var items []Item
 	for i, e := range sel.exprs {
-		if hasSubquery(e) {
-			return nil, nil, b.unsupported(list[0], "a subquery in RETURNING")
+		e, err := b.computedOnce(e, list[0], "RETURNING")
+		if err != nil {
+			return nil, nil, err
 		}
 		if e.Type().ID == catalog.Unknown {
-			var err error
 			if e, err = b.coerce(e, catalog.Type{ID: catalog.Text}, expr.ImplicitCast, sel.spans[i]); err != nil {
 				return nil, nil, err
 			}

@@ -20,7 +20,11 @@ func (a *alter) addConstraint(n *sql.Constraint) error {
 	for _, index := range a.t.Indexes[indexes:] {
 		a.out.Indexes = append(a.out.Indexes, index.ID)
 	}
-	a.out.Checks = append(a.out.Checks, a.t.Checks[checks:]...)
+	for _, check := range a.t.Checks[checks:] {
+		if !check.NotValid {
+			a.out.Checks = append(a.out.Checks, check)
+		}
+	}
 	for _, key := range a.t.ForeignKeys[keys:] {
 		if !key.NotValid {
 			a.out.ForeignKeys = append(a.out.ForeignKeys, key.Name)

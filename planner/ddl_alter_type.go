@@ -181,7 +181,7 @@ func (a *alter) recheck(id catalog.ColumnID) error {
 		if err != nil {
 			return err
 		}
-		if uses && !slices.Contains(a.out.Checks, check) {
+		if uses && !check.NotValid && !slices.Contains(a.out.Checks, check) {
 			a.out.Checks = append(a.out.Checks, check)
 		}
 	}

@@ -328,11 +328,8 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 }
 
 func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
-	if n.NotValid {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "CHECK ... NOT VALID is not supported yet").At(n.Start)
-	}
 	b := d.definitionBinder()
-	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr)}
+	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr), NotValid: n.NotValid}
 	if check.Name == "" {
 		check.Name = checkName(t, n.Expr)
 	} else if hasConstraint(t, check.Name) {

@@ -78,6 +78,7 @@ func (d *DDL) addLike(t *catalog.Table, n *sql.LikeTable, table sql.Tristate) (l
 				if hasConstraint(t, check.Name) {
 					return duplicateConstraint(t, sql.Ident{Name: check.Name})
 				}
+				check.NotValid = false
 				t.Checks = append(t.Checks, check)
 			}
 		}

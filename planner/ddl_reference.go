@@ -364,7 +364,7 @@ func (a *alter) dropDependents(list Dependents, what string, cascade bool) error
 	return nil
 }
 
-// validate marks a foreign key as checked, which the caller has to do.
+// validate marks a foreign key or CHECK constraint as checked, which the caller has to do.
 func (a *alter) validate(n *sql.ValidateConstraint) error {
 	if key := a.t.ForeignKey(n.Name.Name); key != nil {
 		if key.NotValid {
@@ -373,10 +373,16 @@ func (a *alter) validate(n *sql.ValidateConstraint) error {
 		}
 		return nil
 	}
-	if hasConstraint(a.t, n.Name.Name) {
-		if a.t.HasCheck(n.Name.Name) {
-			return nil // always checked
+	for i := range a.t.Checks {
+		if check := &a.t.Checks[i]; check.Name == n.Name.Name {
+			if check.NotValid {
+				check.NotValid = false
+				a.out.Checks = append(a.out.Checks, *check)
+			}
+			return nil
 		}
+	}
+	if hasConstraint(a.t, n.Name.Name) {
 		return sqlerr.New(sqlerr.WrongObjectType, "constraint %q of relation %q is not a foreign key or check constraint", n.Name.Name, a.t.Name)
 	}
 	return sqlerr.New(sqlerr.UndefinedObject, "constraint %q of relation %q does not exist", n.Name.Name, a.t.Name)

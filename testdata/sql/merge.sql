@@ -168,3 +168,9 @@ UPDATE m SET (b, c) = (SELECT x, m.c || '/' || y FROM ms WHERE k = s.k) FROM ms 
 SELECT * FROM m ORDER BY a;
 UPDATE m SET (b, c) = ROW (7, 'row') WHERE a = 1;
 SELECT * FROM m ORDER BY a;
+
+SELECT 'subqueries in RETURNING and ON CONFLICT' AS next;
+INSERT INTO m (a, b) VALUES (50, 1) RETURNING a, (SELECT count(*) FROM m) AS before;
+UPDATE m SET b = 2 WHERE a = 50 RETURNING b, (SELECT max(b) FROM m) AS old, EXISTS (SELECT 1 FROM m WHERE b = 2) AS e;
+DELETE FROM m WHERE a = 50 RETURNING (SELECT count(*) FROM m);
+INSERT INTO m (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET b = (SELECT max(x) FROM ms) WHERE m.b < (SELECT 100) RETURNING a, b;
