@@ -10,6 +10,9 @@ import (
 
 // addConstraint adds a constraint and notes what the rows have to be checked for.
 func (a *alter) addConstraint(n *sql.Constraint) error {
+	if n.UsingIndex.Name != "" {
+		return a.useIndex(n)
+	}
 	indexes, checks, keys, notNull := len(a.t.Indexes), len(a.t.Checks), len(a.t.ForeignKeys), map[catalog.ColumnID]bool{}
 	for i := range a.t.Columns {
 		notNull[a.t.Columns[i].ID] = a.t.Columns[i].NotNull
