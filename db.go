@@ -38,6 +38,8 @@ type database struct {
 	functionRows func(name string, args []vector.Datum) ([][]vector.Datum, error) // tableFunction
 	control      *control                                                         // nil = nobody can ask
 
+	sessions atomic.Uint64 // opened so far
+
 	mu            sync.Mutex // guards global
 	global        map[string]string
 	globalVersion atomic.Uint64                   // names what is in global

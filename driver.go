@@ -126,7 +126,7 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 	s := &stmt{c: c, query: query, parsed: parsed}
 	for _, p := range parsed {
 		switch p.(type) {
-		case *weftsql.Select, *weftsql.Insert, *weftsql.Update, *weftsql.Delete:
+		case *weftsql.Select, *weftsql.Insert, *weftsql.Update, *weftsql.Delete, *weftsql.Merge:
 		default:
 			s.parsed = nil // running it may change the tree
 		}

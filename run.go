@@ -25,13 +25,14 @@ type running struct {
 	types  []catalog.Type
 	now    int64          // microseconds
 	env    expr.Env       // of sessionEnv and planEnv
+	seq    sequences      // of env
 	params []vector.Datum // memory of env.Params
 }
 
 // run dispatches on the kind of statement.
 func (r *running) run() (*Rows, error) {
 	switch n := r.stmt.(type) {
-	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete:
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge:
 		return r.query()
 	case *sql.Explain:
 		return r.explain(n)
@@ -119,6 +120,9 @@ func (w *work) end(ctx context.Context, err error) error {
 		return nil
 	}
 	defer w.txn.Rollback()
+	if err := w.s.atCommit(ctx, w.txn); err != nil {
+		return err
+	}
 	if err := w.txn.Commit(ctx); err != nil {
 		return err
 	}
@@ -146,6 +150,7 @@ func (s *Session) input(c *catalog.Snapshot) planner.Input {
 func (s *Session) plannerSettings() *planner.Settings {
 	p := planner.DefaultSettings()
 	p.SearchPath = s.derived().searchPath
+	p.TempSchema, p.TempUsed = s.temp.schema, s.temp.used
 	p.EnableHTAP = s.on(setEnableHTAP)
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)
@@ -169,7 +174,8 @@ func (s *Session) plannerSettings() *planner.Settings {
 // sessionEnv is what expressions without parameters may depend on.
 func (r *running) sessionEnv() *expr.Env {
 	d := r.s.derived()
-	r.env = expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: d.zone, SearchPath: d.searchPath, Version: "PostgreSQL " + serverVersion, Sequences: (*sequences)(r)}
+	r.seq = sequences{r: r}
+	r.env = expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: d.zone, SearchPath: d.searchPath, Version: "PostgreSQL " + serverVersion, Sequences: &r.seq}
 	return &r.env
 }
 
@@ -213,7 +219,7 @@ func (r *running) timed() (*running, context.CancelFunc) {
 	return &inner, cancel
 }
 
-// query runs SELECT, INSERT, UPDATE or DELETE.
+// query runs SELECT, INSERT, UPDATE, DELETE or MERGE.
 func (r *running) query() (*Rows, error) {
 	if q, ok := r.stmt.(*sql.Select); ok {
 		if !locksRows(q) {
@@ -415,6 +421,8 @@ func (r *running) writeRows(plan *cachedPlan, w *work, view *storage.View, chang
 		rows.tag = "UPDATE " + strconv.FormatInt(rows.affected, 10)
 	case *sql.Delete:
 		rows.tag = "DELETE " + strconv.FormatInt(rows.affected, 10)
+	case *sql.Merge:
+		rows.tag = "MERGE " + strconv.FormatInt(rows.affected, 10)
 	case *sql.Select:
 		rows.tagPrefix = "SELECT"
 	}

@@ -113,7 +113,7 @@ func splitBatch(b *vector.Batch) []*vector.Batch {
 func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) ([]string, error) {
 	stmt := n.Stmt
 	switch inner := stmt.(type) {
-	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete:
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge:
 	case *sql.CreateTableAs:
 		stmt = inner.Query
 	default:

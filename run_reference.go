@@ -26,11 +26,16 @@ type keyWork struct {
 
 // settleKeys ends a statement that changed values of foreign keys.
 func (r *running) settleKeys(w *work, changes *exec.KeyChanges) error {
-	if changes.Table == nil {
+	k := &keyWork{r: r, w: w}
+	for _, c := range []*exec.KeyChanges{changes, changes.Deleted()} {
+		if c.Table != nil {
+			k.queue = append(k.queue, c)
+		}
+	}
+	if k.queue == nil {
 		return nil
 	}
-	env := r.sessionEnv()
-	k := &keyWork{r: r, w: w, env: env, queue: []*exec.KeyChanges{changes}}
+	k.env = r.sessionEnv()
 	for len(k.queue) > 0 {
 		next := k.queue[0]
 		k.queue = k.queue[1:]

@@ -139,7 +139,7 @@ func (r *running) prepare(n *sql.Prepare) (*Rows, error) {
 		return nil, err
 	}
 	switch n.Stmt.(type) {
-	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete: // wrong names and types are told now
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge: // wrong names and types are told now
 		view, implicit, err := r.s.view(r.ctx)
 		if err != nil {
 			return nil, err
@@ -227,5 +227,10 @@ func (r *running) discard(n *sql.Discard) (*Rows, error) {
 		clear(r.s.prepared)
 		r.s.values = sessionValues{}
 	}
-	return done("DISCARD"), nil
+	if n.Kind == sql.DiscardAll || n.Kind == sql.DiscardTemp {
+		if err := r.s.dropTemporaries(); err != nil {
+			return nil, err
+		}
+	}
+	return done("DISCARD " + map[sql.DiscardKind]string{sql.DiscardAll: "ALL", sql.DiscardPlans: "PLANS", sql.DiscardSequences: "SEQUENCES", sql.DiscardTemp: "TEMP"}[n.Kind]), nil
 }

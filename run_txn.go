@@ -68,6 +68,10 @@ func (s *Session) commit(ctx context.Context) error {
 		s.rollback()
 		return contextError(ctx, err)
 	}
+	if err := s.atCommit(ctx, s.txn); err != nil {
+		s.rollback()
+		return contextError(ctx, err)
+	}
 	txn, viewDDL := s.txn, s.viewDDL
 	txn.SetNoSyncWait(s.derived().noSyncWait)
 	s.endTxn()
@@ -239,6 +243,8 @@ func (r *running) refuseIfReadOnly() error {
 		name = "UPDATE"
 	case *sql.Delete:
 		name = "DELETE"
+	case *sql.Merge:
+		name = "MERGE"
 	case *sql.Copy:
 		name = "COPY FROM"
 	case *sql.CreateTable:

@@ -120,6 +120,8 @@ func (b *builder) node(n planner.Node) ([]*stream, error) {
 		return b.lockRows(n)
 	case *planner.Insert, *planner.Update, *planner.Delete:
 		return b.write(n)
+	case *planner.Merge:
+		return b.merge(n)
 	}
 	return nil, sqlerr.New(sqlerr.InternalError, "no operator for plan node %T", n)
 }

@@ -55,7 +55,7 @@ func Start(ctx context.Context, q Query) (*Cursor, error) {
 // writes reports whether a plan changes or locks rows.
 func writes(n planner.Node) bool {
 	switch n.(type) {
-	case *planner.Insert, *planner.Update, *planner.Delete, *planner.LockRows:
+	case *planner.Insert, *planner.Update, *planner.Delete, *planner.Merge, *planner.LockRows:
 		return true
 	}
 	return slices.ContainsFunc(n.Kids(), writes)

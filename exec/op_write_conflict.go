@@ -15,11 +15,12 @@ import (
 // committed state, so whoever else inserts the same key waits; rows without a conflict are inserted
 // together, and existing rows updated together.
 type upsert struct {
-	w       *writePusher
-	node    *planner.OnConflict
-	set     *expr.Program // over the existing row's columns, then the excluded row's
-	where   expr.Filter
-	changed map[storage.RowRef]struct{} // rows this statement has inserted or updated
+	w         *writePusher
+	node      *planner.OnConflict
+	set       *expr.Program // over the existing row's columns, then the excluded row's
+	where     expr.Filter
+	generated *rowGenerated               // of updated rows
+	changed   map[storage.RowRef]struct{} // rows this statement has inserted or updated
 
 	fresh    vector.Sel          // rows of the batch to insert
 	pending  map[string]struct{} // their encoded keys
@@ -36,13 +37,16 @@ var errAffectedTwice = sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO U
 	WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 
 func newUpsert(w *writePusher) (*upsert, error) {
-	u := &upsert{w: w, node: w.op.conflict, changed: map[storage.RowRef]struct{}{}, pending: map[string]struct{}{}}
+	u := &upsert{w: w, node: w.op.conflict, changed: w.op.seen, pending: map[string]struct{}{}}
 	if !u.node.Update {
 		return u, nil
 	}
 	at := layout(slices.Concat(u.node.Existing, u.node.Excluded))
 	var err error
 	if u.set, err = expr.CompileAll(u.node.Set, at, w.op.run.env); err != nil {
+		return nil, err
+	}
+	if u.generated, err = newRowGenerated(u.node.Generated, w.op.rowCols, w.op.run.env); err != nil {
 		return nil, err
 	}
 	if u.node.Where != nil {
@@ -222,6 +226,9 @@ func (u *upsert) update(b *vector.Batch, view *storage.View, list []conflicting,
 		return err
 	}
 	rows := vector.Batch{N: both.N, Sel: both.Sel, Vecs: vecs}
+	if err := u.generated.fill(&rows); err != nil {
+		return err
+	}
 	if err := u.w.checks.check(&rows); err != nil {
 		return err
 	}

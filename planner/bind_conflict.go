@@ -7,9 +7,8 @@ import (
 	"github.com/weftdb/weft/sql"
 )
 
-// onConflict binds ON CONFLICT. cols are the columns of the row that could not be inserted, keys what
-// INSERT has to look after, to which updates add.
-func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, cols []*expr.Col, keys **References) (*OnConflict, error) {
+// onConflict binds ON CONFLICT. Updates add to the foreign keys that insert has to look after.
+func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, insert *Insert) (*OnConflict, error) {
 	arbiters, err := b.arbiters(n, t)
 	if err != nil {
 		return nil, err
@@ -18,8 +17,8 @@ func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, c
 	if !n.DoUpdate {
 		return out, nil
 	}
-	out.Excluded, out.Existing = cols, b.rowColumns(t)
-	s := &scope{rels: []*scopeRel{relation(alias, columnNames(t), out.Existing), relation("excluded", columnNames(t), cols)}}
+	out.Excluded, out.Existing = b.rowColumns(t), b.rowColumns(t)
+	s := &scope{rels: []*scopeRel{relation(alias, columnNames(t), out.Existing), relation("excluded", columnNames(t), out.Excluded)}}
 	s.forbidAggregates("UPDATE")
 	out.Set = make([]expr.Expr, len(t.Columns))
 	for i, c := range out.Existing {
@@ -31,7 +30,10 @@ func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, c
 			return nil, err
 		}
 	}
-	if err := b.updateReferencesToo(keys, t, seen); err != nil {
+	if out.Generated, err = b.generatedFrom(t, insert.RowCols, seen); err != nil {
+		return nil, err
+	}
+	if err := b.updateReferencesToo(&insert.Keys, t, seen); err != nil {
 		return nil, err
 	}
 	if n.Where != nil {
@@ -39,12 +41,15 @@ func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, c
 			return nil, err
 		}
 	}
-	for _, e := range append([]expr.Expr{out.Where}, out.Set...) {
-		if e != nil && hasSubquery(e) {
-			return nil, b.unsupported(n, "a subquery in ON CONFLICT DO UPDATE")
+	for i := range out.Set {
+		if out.Set[i], err = b.computedOnce(out.Set[i], n, "ON CONFLICT DO UPDATE"); err != nil {
+			return nil, err
 		}
 	}
-	return out, nil
+	if out.Where != nil {
+		out.Where, err = b.computedOnce(out.Where, n, "ON CONFLICT DO UPDATE")
+	}
+	return out, err
 }
 
 // arbiters finds the unique indexes whose keys make a row a duplicate: those on exactly the named

@@ -107,7 +107,7 @@ func (b *binder) fromTable(n *sql.TableName, s *scope) (*fromItem, error) {
 	if err != nil {
 		return nil, err
 	}
-	rel := relation(name, names, scan.Cols())
+	rel := relation(name, names, b.visible(n, scan.Cols()))
 	if n.Alias.Name.Name == "" {
 		rel.schema = t.Schema
 	}

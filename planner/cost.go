@@ -86,7 +86,7 @@ func (b *binder) cost(n Node) {
 		total = Cost(rows * costFunctionRow)
 	case *CTEScan:
 		total = Cost(rows * costMaterialized)
-	case *Insert, *Update, *Delete:
+	case *Insert, *Update, *Delete, *Merge:
 		total += Cost(input * costWrite)
 	}
 	if blocking {

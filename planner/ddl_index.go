@@ -129,7 +129,7 @@ func (d *DDL) findIndex(schema, name string) (*catalog.Table, *catalog.Index) {
 func (d *DDL) LookupIndex(name sql.ObjectName) (*catalog.Table, *catalog.Index) {
 	path := newBinder(d.Input).path
 	if name.Schema != "" {
-		path = []string{name.Schema}
+		path = []string{namedSchema(path, name.Schema)}
 	}
 	for _, schema := range path {
 		if t, index := d.findIndex(schema, name.Name); t != nil {

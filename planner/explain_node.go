@@ -76,6 +76,8 @@ func (e *explainer) describe(n Node) *detail {
 		e.describeWrite("Update", n.Table, n.Alias, d)
 	case *Delete:
 		e.describeWrite("Delete", n.Table, n.Alias, d)
+	case *Merge:
+		e.describeWrite("Merge", n.Table, n.Alias, d)
 	}
 	for _, kid := range n.Kids() {
 		d.kids = append(d.kids, e.describe(kid))

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/weftdb/weft/expr"
 )
 
@@ -149,6 +151,16 @@ func mapWriteExprs(n Node, m *exprMapper) Node {
 		if items := m.items(n.Returning); m.changed {
 			c := *n
 			c.Returning = items
+			return &c
+		}
+	case *Merge:
+		on, whens := m.list(n.On), slices.Clone(n.Whens)
+		for i := range whens {
+			whens[i].Cond, whens[i].Values = m.one(whens[i].Cond), m.list(whens[i].Values)
+		}
+		if m.changed {
+			c := *n
+			c.On, c.Whens = on, whens
 			return &c
 		}
 	case *Delete:

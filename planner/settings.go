@@ -15,6 +15,8 @@ const (
 // Settings are the session settings that shape plans.
 type Settings struct {
 	SearchPath      []string
+	TempSchema      string // of the session's temporary relations
+	TempUsed        bool   // there may be some
 	Router          RouterMode
 	EnableHTAP      bool
 	EnableImcvScan  bool

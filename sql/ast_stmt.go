@@ -60,13 +60,12 @@ type (
 	// Merge is MERGE INTO target USING source ON cond WHEN ….
 	Merge struct {
 		Span
-		With      *With
-		Hints     []Hint
-		Target    *TableName
-		Source    TableRef
-		On        Expr
-		Whens     []MergeWhen
-		Returning []Target
+		With   *With
+		Hints  []Hint
+		Target *TableName
+		Source TableRef
+		On     Expr
+		Whens  []MergeWhen
 	}
 	// MergeWhen is one WHEN [NOT] MATCHED [AND cond] THEN action.
 	MergeWhen struct {

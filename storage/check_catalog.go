@@ -81,7 +81,7 @@ func (d *descriptionCheck) identity() {
 	if t.ID >= d.snap.NextTable {
 		d.report("its id %d is not below the next one, %d", t.ID, d.snap.NextTable)
 	}
-	if !d.snap.HasSchema(t.Schema) {
+	if !d.snap.HasSchema(t.Schema) && !t.Temp {
 		d.report("its schema does not exist")
 	}
 	if other := d.snap.Lookup(t.Schema, t.Name); other != t {
@@ -140,8 +140,11 @@ func (d *descriptionCheck) columns() {
 func (d *descriptionCheck) spaces(stores map[catalog.StoreID]string, indexes map[catalog.IndexID]string) {
 	t := d.tbl
 	want := d.snap.Nodes
-	if t.Kind == catalog.SequenceRelation {
+	switch t.Kind {
+	case catalog.SequenceRelation:
 		want = 1
+	case catalog.ViewRelation:
+		want = 0
 	}
 	if len(t.Stores) != want {
 		d.report("it has %d stores, not %d", len(t.Stores), want)

@@ -258,8 +258,6 @@ func checkStorable(t *catalog.Table) error {
 	switch {
 	case t == nil:
 		return nil
-	case t.Temp:
-		return sqlerr.New(sqlerr.FeatureNotSupported, "temporary tables are not stored in the database's catalog: table=%s", t.Name)
 	case t.Kind == catalog.ViewRelation:
 		return nil
 	case len(t.Stores) == 0:

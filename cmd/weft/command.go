@@ -101,6 +101,9 @@ func (sh *shell) include(ctx context.Context, name string) bool {
 func (sh *shell) listRelations(kinds, pattern string) bool {
 	t := &table{title: "List of relations", names: []string{"Schema", "Name", "Type", "Owner"}, right: make([]bool, 4)}
 	for _, d := range sh.session.Catalog().Relations() {
+		if !sh.session.Sees(d) {
+			continue
+		}
 		if strings.Contains(kinds, d.Kind.String()) && (pattern == "" || matches(pattern, d.Schema, d.Name)) {
 			t.rows = append(t.rows, []string{d.Schema, d.Name, d.Kind.String(), "weft"})
 		}
@@ -152,6 +155,9 @@ func wildcard(pattern, text string) bool {
 func (sh *shell) describe(pattern string) bool {
 	found := false
 	for _, d := range sh.session.Catalog().Relations() {
+		if !sh.session.Sees(d) {
+			continue
+		}
 		if !matches(pattern, d.Schema, d.Name) {
 			continue
 		}
@@ -173,7 +179,11 @@ func (sh *shell) describe(pattern string) bool {
 			if c.NotNull {
 				nullable = "not null"
 			}
-			t.rows = append(t.rows, []string{c.Name, c.Type.String(), "", nullable, c.Default})
+			value := c.Default
+			if c.Generated != "" {
+				value = "generated always as (" + c.Generated + ") stored"
+			}
+			t.rows = append(t.rows, []string{c.Name, c.Type.String(), "", nullable, value})
 			if c.Covered {
 				covered = append(covered, c.Name)
 			}
