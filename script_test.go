@@ -16,8 +16,8 @@ import (
 // PostgreSQL does is tested with the shell; here each runs in several kinds of database.
 var variantScripts = []string{"generated", "merge", "alter_type", "alter_objects", "temporary"}
 
-// unrepeatable are statements whose answer depends on where rows lie.
-var unrepeatable = regexp.MustCompile(`(?i)^\s*(explain|\\)`)
+// placeDependent are statements whose answer depends on where rows lie.
+var placeDependent = regexp.MustCompile(`(?i)^\s*(explain|\\)`)
 
 // TestScriptVariants runs scripts with one and with two data nodes, and with column views on every
 // table, read whenever that is possible. Rows are compared without their order, which statements
@@ -42,7 +42,7 @@ func TestScriptVariants(t *testing.T) {
 			for _, nodes := range []int{1, 2} {
 				got := scriptOutcomes(t, script, nodes, true)
 				for i := range script {
-					if got[i] != want[i] && !unrepeatable.MatchString(script[i]) {
+					if got[i] != want[i] && !placeDependent.MatchString(script[i]) {
 						t.Errorf("with column views and %d data nodes:\n%s\n got %s\nwant %s", nodes, strings.TrimSpace(script[i]), got[i], want[i])
 					}
 				}

@@ -162,13 +162,7 @@ func (op *writeOp) Open(w *Worker, out Pusher) (Pusher, error) {
 	return p, err
 }
 
-// Flush ends the statement's rows.
-func (p *writePusher) Flush() error {
-	if p.upsert != nil {
-		clear(p.upsert.changed)
-	}
-	return p.out.Flush()
-}
+func (p *writePusher) Flush() error { return p.out.Flush() }
 
 func (p *writePusher) Push(b *vector.Batch) error {
 	if err := p.w.Check(); err != nil {
