@@ -29,6 +29,12 @@ func (d *definition) analyze(names []sql.MaintenanceTable) error {
 		}
 	}
 	for _, t := range tables {
+		if err := d.lockIn(t, storage.ShareUpdateExclusive); err != nil {
+			return err
+		}
+		if t = d.ddl.Catalog.Table(t.ID); t == nil {
+			continue // dropped meanwhile
+		}
 		stats, err := d.r.collect(t, d.w.txn.View())
 		if err != nil {
 			return err

@@ -3,13 +3,11 @@ package weft
 import (
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/planner"
-	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
 
-// readPoint runs a plan that looks one row up: no operators, no goroutine. It takes over the view, and
-// the transaction that belongs to it alone.
-func (r *running) readPoint(plan *planner.Plan, view *storage.View, implicit *storage.Txn, env *expr.Env) (*Rows, error) {
+// readPoint runs a plan that looks one row up: no operators, no goroutine. It ends the reading.
+func (r *running) readPoint(plan *planner.Plan, in *reading, env *expr.Env) (*Rows, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, contextError(r.ctx, err)
 	}
@@ -27,23 +25,23 @@ func (r *running) readPoint(plan *planner.Plan, view *storage.View, implicit *st
 			}
 		}
 		if key[i].Null {
-			endReading(view, implicit)
+			in.abandon()
 			return rows, nil
 		}
 	}
 	b := &vector.Batch{}
-	_, found, err := view.LookupRow(point.Scan.Table, point.Scan.Table.PrimaryKey(), key, point.Cols, b)
+	_, found, err := in.view.LookupRow(point.Scan.Table, point.Scan.Table.PrimaryKey(), key, point.Cols, b)
 	if err != nil {
 		return nil, err
 	}
 	if found {
 		rows.kept = []*vector.Batch{b}
 	}
-	if implicit != nil {
-		if err := implicit.Commit(r.ctx); err != nil {
+	if in.implicit != nil {
+		if err := in.implicit.Commit(r.ctx); err != nil {
 			return nil, err
 		}
 	}
-	view.Release()
+	in.abandon()
 	return rows, nil
 }

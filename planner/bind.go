@@ -29,6 +29,7 @@ type binder struct {
 	notices    []string
 	view       *viewText          // while a view's definition is bound
 	locks      int                // scans whose rows are locked
+	uses       []RelationUse
 	known      map[Node]*relFacts // estimates made so far; nodes never change
 }
 

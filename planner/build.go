@@ -14,7 +14,7 @@ func Build(stmt sql.Statement, in Input) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Root: root, InitPlans: b.initPlans, CTEs: b.ctes, CatalogVersion: in.Catalog.Version, Nodes: in.Catalog.Nodes, Notices: b.notices}
+	plan := &Plan{Root: root, InitPlans: b.initPlans, CTEs: b.ctes, CatalogVersion: in.Catalog.Version, Nodes: in.Catalog.Nodes, Notices: b.notices, Relations: b.uses}
 	declared := declaredTypes(root)
 	for i, c := range root.Cols() {
 		plan.Columns = append(plan.Columns, ResultColumn{Name: names[i], Type: c.Typ, Declared: declared[i]})

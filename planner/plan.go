@@ -22,6 +22,8 @@ type Plan struct {
 	CatalogVersion uint64
 	// Point is set where the plan is no more than that.
 	Point *PointRead
+	// Relations are those that the statement names, each once.
+	Relations []RelationUse
 	// Notices are for the client, at each run.
 	Notices []string
 	// Nodes is the number of data nodes, for EXPLAIN.
