@@ -312,7 +312,7 @@ func (t *Txn) SetStats(id catalog.TableID, s *catalog.Stats) error {
 }
 
 // LockTable locks a table until the transaction ends. Insert, Update and Delete take RowExclusive
-// by themselves; readers need no lock: a view keeps tables that are dropped under it. After a wait
+// by themselves; a view keeps tables that are dropped under it. After a wait
 // the caller looks the table up again in Catalog().
 func (t *Txn) LockTable(ctx context.Context, id catalog.TableID, mode LockMode, policy WaitPolicy) error {
 	if err := t.checkActive(); err != nil {
