@@ -159,7 +159,7 @@ func TestSerialBytes(t *testing.T) {
 	for i := range 200 {
 		x := newSerialTxn(uint64(i + 2))
 		for n := range 1000 {
-			must(t, x.note(func() { x.writes.table(catalog.TableID(i + 1)).addKey(7, append(make([]byte, 120), key(n)...)) }))
+			must(t, x.note(func() { x.writes.table(catalog.TableID(i+1)).addKey(7, append(make([]byte, 120), key(n)...)) }))
 		}
 		must(t, k.commit(x, func() error { return nil }))
 		if k.doneBytes > maxSerialDoneBytes {
