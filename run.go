@@ -46,6 +46,8 @@ func (r *running) run() (*Rows, error) {
 		return r.savepoint()
 	case *sql.SetTransaction:
 		return r.setTransaction(n)
+	case *sql.Lock:
+		return r.lockTables(n)
 	case *sql.SetConstraints:
 		return r.setConstraints(n)
 	case *sql.Set:
@@ -242,45 +244,36 @@ func (r *running) query() (*Rows, error) {
 }
 
 func (r *running) writeIn(w *work) (*Rows, error) {
-	view := w.txn.View()
-	defer view.Release()
-	plan, err := r.plan(view.Catalog())
+	plan, view, err := r.lockedPlan(w, r.plan)
 	if err != nil {
 		return nil, err
 	}
+	defer view.Release()
 	return r.write(plan, w, view)
 }
 
 // read starts a SELECT; its rows stream from a running plan.
 func (r *running) read() (rows *Rows, err error) {
-	view, implicit, err := r.s.view(r.ctx)
+	in, err := r.s.beginReading(r.ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if rows == nil { // also when planning panics
-			endReading(view, implicit)
+			in.abandon()
 		}
 	}()
-	return r.readThrough(view, implicit)
+	return r.readIn(in)
 }
 
-// endReading ends what view began when there is nothing to be told about the transaction.
-func endReading(view *storage.View, implicit *storage.Txn) {
-	view.Release()
-	if implicit != nil {
-		implicit.Rollback()
-	}
-}
-
-// readThrough runs a SELECT through a view, which the rows release when they are closed, with its
-// transaction if that is the statement's own.
-func (r *running) readThrough(view *storage.View, implicit *storage.Txn) (*Rows, error) {
+// readIn runs a SELECT; the rows end the reading when they are closed.
+func (r *running) readIn(in *reading) (*Rows, error) {
 	s := r.s
-	plan, err := r.plan(view.Catalog())
+	plan, err := r.planReading(in)
 	if err != nil {
 		return nil, err
 	}
+	view := in.view
 	env, err := r.planEnv(plan.Plan)
 	if err != nil {
 		return nil, err
@@ -289,7 +282,7 @@ func (r *running) readThrough(view *storage.View, implicit *storage.Txn) (*Rows,
 		return nil, err
 	}
 	if plan.Point != nil {
-		return r.readPoint(plan, view, implicit, env)
+		return r.readPoint(plan, in, env)
 	}
 	ctx, cancel := r.deadline()
 	cursor, err := exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
@@ -300,12 +293,11 @@ func (r *running) readThrough(view *storage.View, implicit *storage.Txn) (*Rows,
 	rows := &Rows{ctx: ctx, columns: plan.columns, cursor: cursor, env: env, tagPrefix: "SELECT", onError: s.fail}
 	rows.finish = func() {
 		cancel()
-		view.Release()
 		s.db.users.removeRows(rows)
-		if implicit != nil && rows.err == nil {
-			rows.err = implicit.Commit(context.WithoutCancel(ctx)) // the rows are read: only conflicts count
-		} else if implicit != nil {
-			implicit.Rollback()
+		if rows.err != nil {
+			in.abandon()
+		} else {
+			rows.err = in.end(context.WithoutCancel(ctx)) // the rows are read: only conflicts count
 		}
 		if s.txn == nil {
 			if err := s.syncSequences(); err != nil && rows.err == nil {
@@ -315,49 +307,6 @@ func (r *running) readThrough(view *storage.View, implicit *storage.Txn) (*Rows,
 	}
 	s.db.users.addRows(rows)
 	return rows, nil
-}
-
-// view is the state the next statement, which only reads, sees. Outside of a transaction block a
-// serializable statement gets a transaction of its own, to be committed when it has read.
-func (s *Session) view(ctx context.Context) (view *storage.View, implicit *storage.Txn, err error) {
-	txn := s.txn
-	if txn == nil {
-		o := s.defaultTxOptions()
-		if o.Isolation != Serializable {
-			return s.db.engine.View(), nil, nil
-		}
-		o.Deferrable = o.Deferrable && o.ReadOnly
-		o.ReadOnly = true
-		implicit = s.db.engine.Begin(s.txnOptions(o))
-		txn = implicit
-	}
-	if err := s.enterSnapshot(ctx, txn); err != nil {
-		if implicit != nil {
-			implicit.Rollback()
-		}
-		return nil, nil, err
-	}
-	s.txUsed = true
-	txn.BeginStatement()
-	defer txn.EndStatement()
-	return txn.View(), implicit, nil
-}
-
-// enterSnapshot fails for a serializable transaction that cannot commit any more, and waits for the
-// snapshot of a deferrable one.
-func (s *Session) enterSnapshot(ctx context.Context, txn *storage.Txn) error {
-	if err := txn.CheckSerializable(); err != nil {
-		return err
-	}
-	if d := s.milliseconds(setStatementTimeout); d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, d, errStatementTimeout)
-		defer cancel()
-	}
-	if err := txn.AwaitSnapshot(ctx); err != nil {
-		return canceled(ctx)
-	}
-	return nil
 }
 
 // execQuery is what a plan runs on under a context.

@@ -101,6 +101,11 @@ func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, u := range plan.Relations {
+		if err := d.w.txn.LockTable(d.r.ctx, u.ID, useModes[u.Use], storage.Wait); err != nil {
+			return nil, err
+		}
+	}
 	d.ddl.Notices = append(d.ddl.Notices, plan.Notices...)
 	t, err := d.ddl.CreateTableAs(n, plan)
 	if err != nil || t == nil {
@@ -281,14 +286,22 @@ func (d *definition) checkRows(t *catalog.Table, change *planner.Alteration) err
 }
 
 // alterLock is the lock that a list of ALTER TABLE actions needs. A change of the column view does
-// not concern rows: readers and writers go on.
+// not concern rows: readers and writers go on. A foreign key concerns writers only.
 func alterLock(actions []sql.AlterAction) storage.LockMode {
+	mode := storage.ShareUpdateExclusive
 	for _, a := range actions {
-		if _, ok := a.(*sql.ColView); !ok {
-			return storage.AccessExclusive
+		switch a := a.(type) {
+		case *sql.ColView:
+			continue
+		case *sql.AddConstraint:
+			if a.Constraint.Kind == sql.ForeignKey {
+				mode = storage.ShareRowExclusive
+				continue
+			}
 		}
+		return storage.AccessExclusive
 	}
-	return storage.ShareUpdateExclusive
+	return mode
 }
 
 // anyRow reports whether a query yields a row, as the statement's transaction sees it.

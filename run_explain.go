@@ -119,14 +119,21 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	default:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN of this statement is not supported").At(n.Start)
 	}
-	view := w.txn.View()
-	defer view.Release()
-	started := time.Now()
-	plan, err := planner.Build(stmt, r.s.input(view.Catalog()))
+	var started time.Time
+	locked, view, err := r.lockedPlan(w, func(c *catalog.Snapshot) (*cachedPlan, error) {
+		started = time.Now()
+		plan, err := planner.Build(stmt, r.s.input(c))
+		o.PlanningNanos = time.Since(started).Nanoseconds()
+		if err != nil {
+			return nil, err
+		}
+		return newCachedPlan(plan), nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	o.PlanningNanos = time.Since(started).Nanoseconds()
+	defer view.Release()
+	plan := locked.Plan
 	r.s.notices(plan.Notices)
 	if !o.Analyze {
 		return planner.Explain(plan, o), nil

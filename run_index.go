@@ -13,7 +13,7 @@ import (
 // createIndex builds an index from the table's rows. Writers wait until the transaction ends.
 func (d *definition) createIndex(n *sql.CreateIndex) (*Rows, error) {
 	if t := d.ddl.FindTable(n.Table); t != nil {
-		if err := d.lock(t); err != nil {
+		if err := d.w.txn.LockForIndex(d.r.ctx, t.ID); err != nil {
 			return nil, err
 		}
 		d.ddl.Catalog = d.w.txn.Catalog()

@@ -9,6 +9,7 @@ import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
 )
 
 // maintenance is what the options of VACUUM and ANALYZE say. Those that are about PostgreSQL's ways of
@@ -155,6 +156,12 @@ func (d *definition) maintained(names []sql.MaintenanceTable, verb string) ([]*c
 // collectAll stores new statistics of tables.
 func (d *definition) collectAll(tables []*catalog.Table) error {
 	for _, t := range tables {
+		if err := d.lockIn(t, storage.ShareUpdateExclusive); err != nil {
+			return err
+		}
+		if t = d.ddl.Catalog.Table(t.ID); t == nil {
+			continue // dropped meanwhile
+		}
 		stats, err := d.r.collect(t, d.w.txn.View())
 		if err != nil {
 			return err

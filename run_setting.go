@@ -140,12 +140,12 @@ func (r *running) prepare(n *sql.Prepare) (*Rows, error) {
 	}
 	switch n.Stmt.(type) {
 	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge: // wrong names and types are told now
-		view, implicit, err := r.s.view(r.ctx)
+		reading, err := r.s.beginReading(r.ctx)
 		if err != nil {
 			return nil, err
 		}
-		defer endReading(view, implicit)
-		in := r.s.input(view.Catalog())
+		defer reading.abandon()
+		in := r.s.input(reading.view.Catalog())
 		in.ParamTypes = types
 		plan, err := planner.Build(n.Stmt, in)
 		if err != nil {

@@ -189,7 +189,7 @@ func (r *running) setTransaction(n *sql.SetTransaction) (*Rows, error) {
 		r.warn("SET TRANSACTION can only be used in transaction blocks")
 	}
 	err := r.s.setTxOptions(withModes(r.s.currentTxOptions(), n.Modes), n.Modes.Deferrable != sql.Unset)
-	return done("SET"), at(err, n)
+	return done("SET"), err
 }
 
 func onOff(on bool) string {

@@ -173,6 +173,13 @@ var serialSchedules = []serialSchedule{
 		2: commit
 		1: insert into ledger values (7, 0, 0, 7) => 40001
 		1: rollback`},
+	{name: "a key freed by a cascade and taken again", setup: `create table par (p int primary key); insert into par values (1), (2);
+			create table kid (k int primary key, p int references par on delete cascade); insert into kid values (7, 1)`, steps: `
+		1: select p from kid where k = 7 => 1
+		2: delete from par where p = 1
+		2: commit
+		1: insert into kid values (7, 2) => 40001
+		1: rollback`},
 	{name: "a row that is again what it was", setup: "create table a (x int, y int); insert into a values (1, 1), (2, 2)", steps: `
 		1: select sum(y) from a => 3
 		2: update a set y = 5

@@ -27,9 +27,10 @@ type binder struct {
 	depth      int         // of nested queries, for the complexity limit
 	failed     error       // first error of a rule
 	notices    []string
-	view       *viewText          // while a view's definition is bound
-	closed     bool               // while the text of a view is bound that is closed
-	locks      int                // scans whose rows are locked
+	view       *viewText // while a view's definition is bound
+	closed     bool      // while the text of a view is bound that is closed
+	locks      int       // scans whose rows are locked
+	uses       []RelationUse
 	known      map[Node]*relFacts // estimates made so far; nodes never change
 }
 

@@ -91,6 +91,7 @@ func (b *binder) target(name *sql.TableName, others []sql.TableRef, hints []sql.
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	b.use(t, Writes)
 	alias := t.Name
 	if name.Alias.Name.Name != "" {
 		alias = name.Alias.Name.Name

@@ -18,6 +18,7 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	b.use(t, Writes)
 	targets, err := b.insertTargets(n.Columns, t)
 	if err != nil {
 		return nil, nil, err

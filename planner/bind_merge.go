@@ -71,6 +71,7 @@ func (m *merging) sides(s *scope) error {
 	if err != nil {
 		return err
 	}
+	b.use(t, Writes)
 	alias := t.Name
 	if name.Alias.Name.Name != "" {
 		alias = name.Alias.Name.Name

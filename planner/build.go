@@ -23,7 +23,7 @@ func Build(stmt sql.Statement, in Input) (*Plan, error) {
 
 // finish makes a plan of a bound tree, whose columns get names.
 func (b *binder) finish(root Node, c *catalog.Snapshot, names []string) (*Plan, error) {
-	plan := &Plan{Root: root, InitPlans: b.initPlans, CTEs: b.ctes, CatalogVersion: c.Version, Nodes: c.Nodes, Notices: b.notices}
+	plan := &Plan{Root: root, InitPlans: b.initPlans, CTEs: b.ctes, CatalogVersion: c.Version, Nodes: c.Nodes, Notices: b.notices, Relations: b.uses}
 	declared := declaredTypes(root)
 	for i, col := range root.Cols() {
 		plan.Columns = append(plan.Columns, ResultColumn{Name: names[i], Type: col.Typ, Declared: declared[i]})

@@ -17,10 +17,10 @@ func (t *Txn) BuildIndex(ctx context.Context, tbl *catalog.Table, index *catalog
 	if err := t.checkWritable(); err != nil {
 		return err
 	}
-	if err := t.lockTable(ctx, tbl.ID, AccessExclusive, Wait); err != nil {
+	if err := t.lockToChange(ctx, tbl.ID, TableShare); err != nil {
 		return err
 	}
-	if err := t.lockForWrite(ctx, tbl); err != nil {
+	if err := t.checkShape(tbl); err != nil {
 		return err
 	}
 	t.mu.Lock()

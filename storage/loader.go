@@ -101,7 +101,7 @@ func (t *Txn) NewLoader(ctx context.Context, tbl *catalog.Table) (*Loader, error
 // chooseFresh decides whether the table can be loaded into fresh stores: it is empty, and nobody
 // else writes it.
 func (l *Loader) chooseFresh() error {
-	if err := l.t.lockTable(l.ctx, l.tbl.ID, AccessExclusive, NoWait); err != nil {
+	if err := l.t.lockTable(l.ctx, l.tbl.ID, Exclusive, NoWait); err != nil {
 		if sqlerr.CodeOf(err) == sqlerr.LockNotAvailable {
 			return nil
 		}
@@ -306,7 +306,8 @@ func (l *Loader) finishFresh() error {
 		s.next, s.reserved = n.next, n.next
 		s.mu.Unlock()
 	}
-	return l.t.SetCatalog(l.ctx, l.t.Catalog().WithTable(l.tbl))
+	// Nobody else writes or locks rows: readers go on with the stores that they see.
+	return l.t.setCatalog(l.ctx, l.t.Catalog().WithTable(l.tbl), func(_, _ *catalog.Table) LockMode { return Exclusive })
 }
 
 // Fresh reports whether the rows go to fresh stores.

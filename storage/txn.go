@@ -212,13 +212,15 @@ func (t *Txn) rebase() {
 }
 
 // SetCatalog replaces the transaction's catalog. next must stem from what Catalog returned last.
-// Tables whose rows
-// change shape (columns, indexes, stores, distribution) are locked AccessExclusive, others that
-// differ ShareUpdateExclusive. The commit merges the changed tables into the then latest catalog; a
+// Tables that differ are locked, by how much they do: see changeLock. The commit merges the changed tables into the then latest catalog; a
 // table changed by another transaction meanwhile gives 40001, a name taken meanwhile 42P07. Stores
 // and indexes that no longer occur are removed with their data; new ones must have ids from
 // NewStoreID and NewIndexID.
 func (t *Txn) SetCatalog(ctx context.Context, next *catalog.Snapshot) error {
+	return t.setCatalog(ctx, next, changeLock)
+}
+
+func (t *Txn) setCatalog(ctx context.Context, next *catalog.Snapshot, lock func(before, after *catalog.Table) LockMode) error {
 	if err := t.checkWritable(); err != nil {
 		return err
 	}
@@ -233,11 +235,8 @@ func (t *Txn) SetCatalog(ctx context.Context, next *catalog.Snapshot) error {
 		if c.Old == nil {
 			continue
 		}
-		mode := ShareUpdateExclusive
-		if c.New == nil || !sameShape(c.Old, c.New) {
-			mode = AccessExclusive
-		}
-		if err := t.lockTable(ctx, c.Old.ID, mode, Wait); err != nil {
+		mode := lock(c.Old, c.New)
+		if err := t.lockToChange(ctx, c.Old.ID, mode); err != nil {
 			return err
 		}
 		if committed := base.Table(c.Old.ID); committed != t.e.Catalog().Table(c.Old.ID) {
@@ -311,7 +310,7 @@ func (t *Txn) SetStats(id catalog.TableID, s *catalog.Stats) error {
 }
 
 // LockTable locks a table until the transaction ends. Insert, Update and Delete take RowExclusive
-// by themselves; readers need no lock: a view keeps tables that are dropped under it. After a wait
+// by themselves; a view keeps tables that are dropped under it. After a wait
 // the caller looks the table up again in Catalog().
 func (t *Txn) LockTable(ctx context.Context, id catalog.TableID, mode LockMode, policy WaitPolicy) error {
 	if err := t.checkActive(); err != nil {

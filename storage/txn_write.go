@@ -65,6 +65,11 @@ func (t *Txn) lockForWrite(ctx context.Context, tbl *catalog.Table) error {
 	if err := t.lockTable(ctx, tbl.ID, RowExclusive, Wait); err != nil {
 		return err
 	}
+	return t.checkShape(tbl)
+}
+
+// checkShape checks that tbl still describes the table.
+func (t *Txn) checkShape(tbl *catalog.Table) error {
 	switch now := t.currentTable(tbl.ID); {
 	case now == nil:
 		return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", tbl.Name).WithTable(tbl.Name)
