@@ -68,7 +68,7 @@ func (b *backup) claim() error {
 	case len(names) > 0:
 		return b.taken()
 	}
-	if err := b.to.MkdirAll(b.target, 0o755); err != nil {
+	if err := makeDirs(b.to, b.target); err != nil {
 		return ioError("create backup target", err)
 	}
 	if b.lock, err = lockDir(b.to, b.target, b.e.opts.FS == nil); err != nil {
@@ -169,7 +169,6 @@ func (b *backup) copy() error {
 	}
 	_ = b.to.Remove(b.to.PathJoin(b.target, copyingFile)) // with a FORMAT it means nothing
 	_ = syncDir(b.to, b.target)
-	_ = syncDir(b.to, b.to.PathDir(b.target)) // may be somebody else's, as in open
 	return nil
 }
 

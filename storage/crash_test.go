@@ -153,6 +153,61 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// TestNewDirectoriesLast makes a database and a backup below directories that are not there yet.
+func TestNewDirectoriesLast(t *testing.T) {
+	disk := vfs.NewCrashableMem()
+	e := openTest(t, Options{Dir: "/new/deep/db", FS: disk})
+	insertKV(t, e, createTable(t, e, kvTable(e, "t")), 1, "kept")
+	must(t, e.Backup(bg, "/other/deep/copy"))
+	crashed := disk.CrashClone(vfs.CrashCloneCfg{})
+	must(t, e.Close())
+	for _, dir := range []string{"/new/deep/db", "/other/deep/copy"} {
+		again := openTest(t, Options{Dir: dir, FS: crashed})
+		if rows := dumpRows(t, again); !strings.Contains(rows, `"kept"`) {
+			t.Errorf("after a crash %s holds %s", dir, rows)
+		}
+		must(t, again.Close())
+	}
+}
+
+// markerFS tells of each marker that is made.
+type markerFS struct {
+	vfs.FS
+	made func()
+}
+
+func (f markerFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	file, err := f.FS.Create(name, c)
+	if strings.HasPrefix(f.PathBase(name), "marker.") {
+		f.made()
+	}
+	return file, err
+}
+
+// TestMarkerAfterItsFile crashes when a marker has reached the disk ahead of other entries of its
+// directory: what it names is there.
+func TestMarkerAfterItsFile(t *testing.T) {
+	disk, r := vfs.NewCrashableMem(), newRand(t)
+	var crashed []*vfs.MemFS
+	made := func() {
+		for range 8 {
+			crashed = append(crashed, disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: r}))
+		}
+	}
+	for range 2 {
+		e := openTest(t, Options{Dir: "db", FS: markerFS{disk, made}})
+		must(t, e.Close())
+	}
+	for _, d := range crashed {
+		e := openTest(t, Options{Dir: "db", FS: d})
+		mustCheck(t, e)
+		must(t, e.Close())
+	}
+	if len(crashed) < 16 {
+		t.Errorf("only %d crashes", len(crashed))
+	}
+}
+
 const childDir = "WEFT_STORAGE_TEST_DIR"
 
 func TestMain(m *testing.M) {

@@ -173,3 +173,28 @@ func syncDir(fs vfs.FS, dir string) error {
 	}
 	return ioError("sync directory", err)
 }
+
+// makeDirs makes a directory and those above it that are missing, and makes all of them last: a
+// directory lasts once the one above it is synced. The one above dir is synced in any case, since a
+// process that did not come to that may have made dir.
+func makeDirs(fs vfs.FS, dir string) error {
+	above := []string{fs.PathDir(dir)}
+	for d := dir; ; d = fs.PathDir(d) {
+		if _, err := fs.Stat(d); !errors.Is(err, os.ErrNotExist) || d == fs.PathDir(d) {
+			break // what is wrong with it, if anything, MkdirAll will tell
+		}
+		if d != dir {
+			above = append(above, fs.PathDir(d))
+		}
+	}
+	if err := fs.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, d := range above {
+		// A directory that may not be opened belongs to somebody else.
+		if err := syncDir(fs, d); err != nil && !errors.Is(err, os.ErrPermission) {
+			return err
+		}
+	}
+	return nil
+}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -43,6 +44,12 @@ func (f *haltFS) Unwrap() vfs.FS { return f.FS }
 func (f *haltFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	if err := f.check(); err != nil {
 		return f.created(name, nil, err)
+	}
+	if strings.HasPrefix(f.PathBase(name), "marker.") {
+		// Pebble's markers name other files of their directory, which must last before they do.
+		if err := syncDir(f.FS, f.PathDir(name)); err != nil {
+			return nil, err
+		}
 	}
 	file, err := f.FS.Create(name, c)
 	return f.created(name, file, err)

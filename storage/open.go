@@ -74,12 +74,12 @@ func Open(o Options) (*Engine, error) {
 }
 
 func (e *Engine) open(osFS bool) error {
+	if err := makeDirs(e.fs, e.dirs.root); err != nil {
+		return ioError("create database directory", err)
+	}
 	if err := e.fs.MkdirAll(e.dirs.rows, 0o755); err != nil {
 		return ioError("create database directory", err)
 	}
-	// A new directory lasts once its parent is synced; a parent that cannot be opened belongs to
-	// somebody else and is as it was.
-	_ = syncDir(e.fs, e.fs.PathDir(e.dirs.root))
 	var err error
 	if e.lock, err = lockDir(e.fs, e.dirs.root, osFS); err != nil {
 		return err
