@@ -124,7 +124,7 @@ func TestCrashAtSyncs(t *testing.T) {
 	files := workloadFiles(t)
 	var stats crashStats
 	for n := range workloads {
-		r := &crashRun{t: t, w: newWorkload(first+uint64(n), files), backups: map[string]int{}, stats: &stats,
+		r := &crashRun{t: t, w: newWorkload(first+uint64(n), files, 20, 60), backups: map[string]int{}, stats: &stats,
 			random: rand.New(rand.NewPCG(first+uint64(n), 18))}
 		r.run()
 		if t.Failed() {
@@ -142,7 +142,7 @@ func (r *crashRun) run() {
 	t := r.t
 	power := &powerCut{disk: vfs.NewCrashableMem(), share: *crashShare, random: rand.New(rand.NewPCG(r.w.seed, 19))}
 	power.begun.Store(1)
-	run, err := openWorkload(errorfs.Wrap(power.disk, power))
+	run, err := openWorkload(errorfs.Wrap(power.disk, power), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +245,7 @@ func (r *crashRun) recover(p *crashPoint, random *rand.Rand, again bool) error {
 	if again && random.IntN(6) == 0 {
 		power.share = 25
 	}
-	run, err := openWorkload(errorfs.Wrap(p.disk, power))
+	run, err := openWorkload(errorfs.Wrap(p.disk, power), "")
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}

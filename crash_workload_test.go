@@ -156,14 +156,14 @@ var randomSteps = []string{
 
 var placeholder = regexp.MustCompile(`\{(\d+)\}`)
 
-// newWorkload makes a workload of a seed.
-func newWorkload(seed uint64, files string) *workload {
+// newWorkload makes a workload of a seed, of so many steps after the first ones.
+func newWorkload(seed uint64, files string, least, most int) *workload {
 	r := rand.New(rand.NewPCG(seed, 17))
 	w := &workload{seed: seed}
 	for _, text := range setupSteps {
 		w.steps = append(w.steps, step{text: text})
 	}
-	for n := range 20 + r.IntN(41) {
+	for n := range least + r.IntN(most-least+1) {
 		s := step{lazy: r.IntN(4) == 0}
 		switch r.IntN(20) {
 		case 0:
@@ -244,20 +244,26 @@ func takeState(db *weft.DB) (st state, err error) {
 
 // workloadRun is a database with a workload's session.
 type workloadRun struct {
-	fs vfs.FS
-	db *weft.DB
-	s  *weft.Session
+	fs       vfs.FS
+	settings string
+	db       *weft.DB
+	s        *weft.Session
 }
 
 // databaseDir is where workloads have their database, on a file system of their own.
 const databaseDir = "/db"
 
-func openWorkload(fs vfs.FS) (*workloadRun, error) {
+// openWorkload opens it for sessions with some settings.
+func openWorkload(fs vfs.FS, settings string) (*workloadRun, error) {
 	db, err := weft.OpenOn(fs, databaseDir)
 	if err != nil {
 		return nil, err
 	}
-	return &workloadRun{fs: fs, db: db, s: db.Session()}, nil
+	r := &workloadRun{fs: fs, settings: settings, db: db, s: db.Session()}
+	if _, err = r.s.Exec(context.Background(), settings); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
 }
 
 // run runs a step. A statement that fails in a transaction block is rolled back.
@@ -270,7 +276,7 @@ func (r *workloadRun) run(s step) error {
 		if err := r.close(); err != nil {
 			return err
 		}
-		again, err := openWorkload(r.fs)
+		again, err := openWorkload(r.fs, r.settings)
 		if err == nil {
 			*r = *again
 		}

@@ -175,7 +175,8 @@ func (b *backup) copy() error {
 // checkpoint makes a consistent copy of the store's files beside them.
 func (b *backup) checkpoint(staged string) error {
 	e := b.e
-	if err := b.flush(); err != nil {
+	// The log to copy is short then; a database in memory has no other way into a checkpoint.
+	if err := e.Flush(b.ctx); err != nil {
 		return err
 	}
 	// What is being ingested is written to the log past the commit mutex.
@@ -215,10 +216,8 @@ func (b *backup) checkpoint(staged string) error {
 	return ioError("checkpoint", err)
 }
 
-// flush writes the tables in memory to files, so that the log to copy is short; a database in memory
-// has no other way into a checkpoint.
-func (b *backup) flush() error {
-	e := b.e
+// Flush writes what is in memory and in the log only to the store's files.
+func (e *Engine) Flush(ctx context.Context) error {
 	e.commitMu.Lock()
 	var flushed <-chan struct{}
 	err := e.guard("flush", func() (err error) {
@@ -232,8 +231,8 @@ func (b *backup) flush() error {
 	select {
 	case <-flushed:
 		return nil
-	case <-b.ctx.Done():
-		return b.canceled()
+	case <-ctx.Done():
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling flush: %w", context.Cause(ctx))
 	case <-e.stopped:
 		return e.failed()
 	}

@@ -56,7 +56,7 @@ func Open(o Options) (*Engine, error) {
 	e.stores.stores = map[catalog.StoreID]*storeState{}
 	e.journal.groups = map[groupID]*groupState{}
 	e.dirs = directories{root: o.Dir, rows: base.PathJoin(o.Dir, "rows"), temp: base.PathJoin(o.Dir, "tmp")}
-	e.fs.fail = e.fail
+	e.fs.store, e.fs.opening, e.fs.fail = e.dirs.rows, &e.opening, e.fail
 	if err := e.open(osFS); err != nil {
 		if e.db != nil {
 			_ = e.closeStore()
@@ -100,15 +100,8 @@ func (e *Engine) open(osFS bool) error {
 		return err
 	}
 	e.storeOpts = e.storeOptions()
-	defer e.storeOpts.Cache.Unref()
-	e.opening.Store(true)
-	e.db, err = pebble.Open(e.dirs.rows, e.storeOpts)
-	e.opening.Store(false)
-	if err := e.failed(); err != nil { // it says more than what came of it
+	if err := e.openStore(); err != nil {
 		return err
-	}
-	if err != nil {
-		return openError(err)
 	}
 	if info := e.damage.Load(); info != nil {
 		_ = e.fail("read "+info.Path, info.Details)
@@ -142,14 +135,9 @@ func (e *Engine) storeOptions() *pebble.Options {
 	}
 	o.CompactionConcurrencyRange = func() (int, int) { return 1, max(2, runtime.GOMAXPROCS(0)/2) }
 	o.EventListener = &pebble.EventListener{
-		BackgroundError: func(err error) {
-			if e.log != nil {
-				e.log.Warn("store: background work failed", "error", err)
-			}
-			if vfs.IsNoSpaceError(err) {
-				time.Sleep(20 * time.Millisecond) // Pebble repeats failed flushes at once
-			}
-		},
+		BackgroundError: e.backgroundFailed,
+		FlushEnd:        e.flushEnded,
+		CompactionEnd:   e.mergeEnded,
 		DataCorruption:  e.foundDamage,
 		WriteStallBegin: func(pebble.WriteStallBeginInfo) { e.fs.stalls.Add(1) },
 	}
