@@ -35,9 +35,23 @@ type crashPoint struct {
 	ticket  int64  // the last number handed out by durable steps
 }
 
+// linkFS keeps links and clones of a disk in memory apart: a link takes the disk's lock twice, which
+// with a clone in between would wait for ever.
+type linkFS struct {
+	vfs.FS
+	linking *sync.Mutex
+}
+
+func (f linkFS) Link(oldname, newname string) error {
+	f.linking.Lock()
+	defer f.linking.Unlock()
+	return f.FS.Link(oldname, newname)
+}
+
 // powerCut clones a disk at the sync points of a workload. It counts what is acknowledged.
 type powerCut struct {
 	disk           *vfs.MemFS
+	linking        sync.Mutex
 	durable, begun atomic.Int64
 	ticket         atomic.Int64
 	syncs          atomic.Int64
@@ -72,11 +86,16 @@ func (p *powerCut) cut(what string) {
 	for _, percent := range []int{0, 1 + p.random.IntN(100)} {
 		c := crashPoint{what: fmt.Sprintf("%s, with %d %% of what was not synced", what, percent)}
 		c.durable, c.ticket = int(p.durable.Load()), p.ticket.Load()
+		p.linking.Lock()
 		c.disk = p.disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: p.random})
+		p.linking.Unlock()
 		c.begun = int(p.begun.Load())
 		p.points = append(p.points, c)
 	}
 }
+
+// fs is the disk with its power cuts.
+func (p *powerCut) fs() vfs.FS { return errorfs.Wrap(linkFS{p.disk, &p.linking}, p) }
 
 func (p *powerCut) setShare(percent int) {
 	p.mu.Lock()
@@ -142,7 +161,7 @@ func (r *crashRun) run() {
 	t := r.t
 	power := &powerCut{disk: vfs.NewCrashableMem(), share: *crashShare, random: rand.New(rand.NewPCG(r.w.seed, 19))}
 	power.begun.Store(1)
-	run, err := openWorkload(errorfs.Wrap(power.disk, power), "")
+	run, err := openWorkload(power.fs(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +264,7 @@ func (r *crashRun) recover(p *crashPoint, random *rand.Rand, again bool) error {
 	if again && random.IntN(6) == 0 {
 		power.share = 25
 	}
-	run, err := openWorkload(errorfs.Wrap(p.disk, power), "")
+	run, err := openWorkload(power.fs(), "")
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}

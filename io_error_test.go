@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -72,11 +73,13 @@ func (f *fault) MaybeError(op errorfs.Op) error {
 
 // errorRun is a workload with what its steps do on a healthy disk.
 type errorRun struct {
-	t       *testing.T
-	w       *workload
-	codes   []string // of the steps' errors
-	states  []state  // after each step; the first is that of an empty database
-	visible map[string]int
+	t      *testing.T
+	w      *workload
+	codes  []string // of the steps' errors
+	states []state  // after each step; the first is that of an empty database
+
+	count   *sync.Mutex    // guards visible
+	visible map[string]int // SQLSTATEs that reported a failure
 }
 
 // TestFailingOperations runs workloads again and again, and lets another file operation fail each time,
@@ -96,28 +99,41 @@ func TestFailingOperations(t *testing.T) {
 	files := workloadFiles(t)
 	codes := map[string]int{}
 	injected, unnoticed := 0, 0
+	var count sync.Mutex // guards them
 	for n := range workloads {
 		seed := first + uint64(n)
 		random := rand.New(rand.NewPCG(seed, 21))
-		r := &errorRun{t: t, w: newWorkload(seed, files, 6, 14), visible: codes}
+		r := &errorRun{t: t, w: newWorkload(seed, files, 6, 14), visible: codes, count: &count}
 		operations := r.healthy()
-		for at := int64(1); at <= operations; at++ {
+		var wg sync.WaitGroup
+		slots := make(chan struct{}, 4) // most of the time is waiting
+		for at := int64(1); at <= operations && !t.Failed(); at++ {
 			for _, lasting := range []bool{false, true} {
 				if random.IntN(100) >= *ioErrorShare {
 					continue
 				}
 				f := &fault{at: at, lasting: lasting, full: random.IntN(2) == 0}
-				noticed, err := r.run(f)
-				if err != nil {
-					t.Fatalf("seed %d, %s: %v", seed, f, err)
-				}
-				if f.failed.Load() == nil {
-					continue
-				}
-				if injected++; !noticed {
-					unnoticed++
-				}
+				slots <- struct{}{}
+				wg.Go(func() {
+					defer func() { <-slots }()
+					noticed, err := r.run(f)
+					if err != nil {
+						t.Errorf("seed %d, %s: %v", seed, f, err)
+					}
+					count.Lock()
+					defer count.Unlock()
+					if f.failed.Load() == nil {
+						return // there were fewer operations this time
+					}
+					if injected++; !noticed {
+						unnoticed++
+					}
+				})
 			}
+		}
+		wg.Wait()
+		if t.Failed() {
+			return
 		}
 	}
 	t.Logf("%d workloads, %d errors injected, %d of them without consequence; SQLSTATEs %s", workloads, injected, unnoticed, sortedCodes(codes))
@@ -258,7 +274,9 @@ var failures = []string{"58030", "53100", "XX001"}
 
 // clean returns an error unless err reports a failing disk in one line.
 func (r *errorRun) clean(err error) error {
+	r.count.Lock()
 	r.visible[sqlState(err)]++
+	r.count.Unlock()
 	if slices.Contains(failures, sqlState(err)) && !strings.Contains(err.Error(), "\n") {
 		return nil
 	}
