@@ -149,6 +149,9 @@ func TestCrashAtSyncs(t *testing.T) {
 		if t.Failed() {
 			t.Fatalf("seed %d", r.w.seed)
 		}
+		if n%10 == 9 && n+1 < workloads {
+			t.Logf("%d workloads so far, %d crashes", n+1, stats.points)
+		}
 	}
 	t.Logf("%d workloads of %d steps, %d of them refused and %d not supported; %d sync points, %d crashes, %d of them while recovering, %d backups opened",
 		workloads, stats.steps, stats.refused, stats.unsupported, stats.syncs, stats.points, stats.nested, stats.backups)

@@ -135,6 +135,9 @@ func TestFailingOperations(t *testing.T) {
 		if t.Failed() {
 			return
 		}
+		if n%10 == 9 && n+1 < workloads {
+			t.Logf("%d workloads so far, %d errors injected", n+1, injected)
+		}
 	}
 	t.Logf("%d workloads, %d errors injected, %d of them without consequence; SQLSTATEs %s", workloads, injected, unnoticed, sortedCodes(codes))
 	if injected == 0 || unnoticed == injected {

@@ -122,7 +122,10 @@ func TestKillUnderLoad(t *testing.T) {
 	}
 	var transfers, copies int64
 	var last [transferWriters]int64
-	for range n {
+	for i := range n {
+		if i > 0 && i%50 == 0 {
+			t.Logf("%d kills so far", i)
+		}
 		c := startChild(t, "load", dir)
 		time.Sleep(time.Duration(20+r.IntN(250)) * time.Millisecond)
 		c.kill(t)

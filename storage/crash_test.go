@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -214,7 +215,30 @@ func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		killedChild(dir)
 	}
-	os.Exit(m.Run())
+	os.Exit(runTests(m))
+}
+
+// runTests runs the tests and then waits for the goroutines of the engines that they opened, which
+// have all been closed.
+func runTests(m *testing.M) (code int) {
+	code = m.Run()
+	for deadline := time.Now().Add(10 * time.Second); code == 0; time.Sleep(10 * time.Millisecond) {
+		buf := make([]byte, 16<<20)
+		var left []string
+		for _, stack := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")[1:] {
+			if strings.Contains(stack, "weftdb/weft") || strings.Contains(stack, "cockroachdb/pebble") {
+				left = append(left, stack)
+			}
+		}
+		if len(left) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			fmt.Printf("FAIL: %d goroutines are left after all tests, such as\n%s\n", len(left), left[0])
+			return 1
+		}
+	}
+	return code
 }
 
 // killedChild runs the crash workload until it is killed, and prints acknowledged commits.
