@@ -446,3 +446,27 @@ func TestFormatFile(t *testing.T) {
 	e = openTest(t, Options{Dir: dir})
 	must(t, e.Close())
 }
+
+// TestMissingStore takes away files without which the store would look new.
+func TestMissingStore(t *testing.T) {
+	for _, prefix := range []string{"MANIFEST-", "marker.manifest.", ""} {
+		dir := t.TempDir()
+		e := openTest(t, Options{Dir: dir})
+		createTable(t, e, kvTable(e, "t"))
+		must(t, e.Close())
+		files, err := filepath.Glob(filepath.Join(dir, "rows", prefix+"*"))
+		must(t, err)
+		for _, f := range files {
+			must(t, os.Remove(f))
+		}
+		before, err := os.ReadDir(filepath.Join(dir, "rows"))
+		must(t, err)
+		_, err = Open(Options{Dir: dir})
+		wantCode(t, err, sqlerr.DataCorrupted)
+		after, err := os.ReadDir(filepath.Join(dir, "rows"))
+		must(t, err)
+		if len(before) != len(after) || len(files) == 0 {
+			t.Errorf("without %q*: %d files were removed; there were %d others, and %d are left", prefix, len(files), len(before), len(after))
+		}
+	}
+}

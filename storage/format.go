@@ -5,9 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -52,6 +55,8 @@ type formatInfo struct {
 	ID          string `json:"id"`
 	Incarnation uint64 `json:"incarnation"`
 	Created     string `json:"created"`
+	// Filled is set when the store's files are there: from then on their absence is damage.
+	Filled bool `json:"filled,omitempty"`
 }
 
 func newFormatInfo() formatInfo {
@@ -98,7 +103,10 @@ func loadFormat(fs vfs.FS, dir string, rowsDir string) (formatInfo, error) {
 		if err := json.Unmarshal(b, &f); err != nil {
 			return f, sqlerr.New(sqlerr.DataCorrupted, "malformed FORMAT file: %w: dir=%s", err, dir)
 		}
-		return f, f.check(dir)
+		if err := f.check(dir); err != nil || !f.Filled {
+			return f, err
+		}
+		return f, checkStoreFiles(fs, rowsDir)
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return formatInfo{}, ioError("read FORMAT file", err)
@@ -121,6 +129,29 @@ func hasStoreFiles(list []string) bool {
 		}
 	}
 	return false
+}
+
+// checkStoreFiles makes sure that the files are there without which Pebble would make a new store, and
+// remove what is left of the old one.
+func checkStoreFiles(fs vfs.FS, rowsDir string) error {
+	list, err := fs.List(rowsDir)
+	if err != nil {
+		return ioError("list store", err)
+	}
+	marked := slices.ContainsFunc(list, func(name string) bool { return strings.HasPrefix(name, "marker.manifest.") })
+	if marked && hasStoreFiles(list) {
+		return nil
+	}
+	return errCorrupt("open store", fmt.Errorf("files are missing: dir=%s", rowsDir))
+}
+
+// noteFilled notes in FORMAT that the store's files are there.
+func (e *Engine) noteFilled() error {
+	if e.format.Filled || e.opts.InMemory {
+		return nil
+	}
+	e.format.Filled = true
+	return writeFormat(e.fs, e.dirs.root, e.format)
 }
 
 // writeFormat replaces DIR/FORMAT atomically.

@@ -172,6 +172,9 @@ func (e *Engine) load() error {
 		snap = catalog.NewSnapshot(e.opts.Nodes)
 	}
 	if e.failed() == nil { // else there is damage; what can be read is
+		if err := e.noteFilled(); err != nil {
+			return err
+		}
 		if snap, err = e.removeTemporaries(snap); err != nil {
 			return err
 		}
