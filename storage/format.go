@@ -211,8 +211,8 @@ func syncDir(fs vfs.FS, dir string) error {
 func makeDirs(fs vfs.FS, dir string) error {
 	above := []string{fs.PathDir(dir)}
 	for d := dir; ; d = fs.PathDir(d) {
-		if _, err := fs.Stat(d); !errors.Is(err, os.ErrNotExist) || d == fs.PathDir(d) {
-			break // what is wrong with it, if anything, MkdirAll will tell
+		if _, err := fs.Stat(d); err == nil || d == fs.PathDir(d) {
+			break // what cannot be looked at may be missing
 		}
 		if d != dir {
 			above = append(above, fs.PathDir(d))
