@@ -21,6 +21,8 @@ type entryProbe struct {
 	vecs  []*vector.Vector
 	key   []byte
 	wrong bool // a row has not found its entry
+
+	unread int // entries that could not be read
 	// fetcher reads the rows that entries name; nil until there is need.
 	fetcher *Fetcher
 	fetched vector.Batch
@@ -52,6 +54,10 @@ func (p *entryProbe) report(place, format string, args ...any) {
 
 // find moves to a key and reports whether it is there. Rows often come in the order of an index, so
 // the next entry is tried before the tree is searched.
+// maxUnread is how many entries of an index may be unreadable before no more are looked for. Pebble
+// spends up to seconds on each block that is damaged.
+const maxUnread = 3
+
 func (p *entryProbe) find(key []byte) bool {
 	if p.it.Valid() && p.it.Next() && bytes.Equal(p.it.Key(), key) {
 		return true
@@ -61,6 +67,9 @@ func (p *entryProbe) find(key []byte) bool {
 
 // row checks that row i of b, which has the table's columns, has its entry.
 func (p *entryProbe) row(b *vector.Batch, i int, ref RowRef) {
+	if p.unread >= maxUnread {
+		return
+	}
 	for n, col := range p.ix.cols {
 		p.vecs[n] = b.Vecs[col]
 	}
@@ -75,6 +84,7 @@ func (p *entryProbe) row(b *vector.Batch, i int, ref RowRef) {
 			p.report("", "cannot be read: %v", oneLine{err})
 			p.close()
 			_ = p.open() // it worked before
+			p.unread++
 			return
 		}
 		p.report(placeOf(ref), "has no entry: key %s", p.text(p.key))

@@ -208,6 +208,10 @@ func (e *Engine) saveIDs() error {
 	return e.writeSynced(b)
 }
 
+// closePatience is how long Pebble may take to close, or to end an opening, after a failure. It takes
+// milliseconds, and much more on a busy machine.
+const closePatience = 5 * time.Second
+
 // closeStore closes Pebble. After a failure Pebble may hold locks it will never release; then its
 // memory is left behind and the files are as after a crash.
 func (e *Engine) closeStore() error {
@@ -222,7 +226,7 @@ func (e *Engine) closeStore() error {
 	}()
 	select {
 	case <-done:
-	case <-time.After(time.Second):
+	case <-time.After(closePatience):
 	}
 	return nil
 }

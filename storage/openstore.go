@@ -37,7 +37,7 @@ func (e *Engine) openStore() error {
 	case <-e.stopped:
 		select {
 		case o = <-done:
-		case <-time.After(time.Second):
+		case <-time.After(closePatience):
 			return e.failed()
 		}
 	}
