@@ -271,7 +271,7 @@ func sameShape(a, b *catalog.Table) bool {
 		}
 	}
 	for i := range a.Indexes {
-		if a.Indexes[i].ID != b.Indexes[i].ID || a.Indexes[i].Unique != b.Indexes[i].Unique {
+		if a.Indexes[i].ID != b.Indexes[i].ID || a.Indexes[i].Unique != b.Indexes[i].Unique || a.Indexes[i].State != b.Indexes[i].State {
 			return false
 		}
 	}

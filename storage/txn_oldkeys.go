@@ -76,7 +76,7 @@ func (t *Txn) readFewKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
 			}
 			bufs[n].view(vecs[n], 1)
 		}
-		if err := s.setOldKeys(c, i, vecs, 0); err != nil {
+		if err := s.setOldKeys(c, []int{i}, vecs); err != nil {
 			return err
 		}
 	}
@@ -123,23 +123,19 @@ func (t *Txn) fetchKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
 			if missing != nil && missing.Get(row) {
 				return &RowConflict{Index: i, Ref: refs[i], Deleted: true}
 			}
-			if err := s.setOldKeys(c, i, b.Vecs, row); err != nil {
-				return err
-			}
+		}
+		if err := s.setOldKeys(c, left[:n], b.Vecs); err != nil {
+			return err
 		}
 		left = left[n:]
 	}
 	return nil
 }
 
-// setOldKeys encodes the keys of a row from vectors of the columns c.keyCols.
-func (s *writeScratch) setOldKeys(c *tableCodec, i int, vecs []*vector.Vector, row int) error {
+// setOldKeys encodes the index entries of rows from vectors of the columns c.keyCols.
+func (s *writeScratch) setOldKeys(c *tableCodec, rows []int, vecs []*vector.Vector) error {
 	for k := range c.indexes {
-		s.picked = s.picked[:0]
-		for _, n := range c.keyAt[k] {
-			s.picked = append(s.picked, vecs[n])
-		}
-		if err := s.oldKeys.set(i, k, &c.indexes[k], s.picked, row); err != nil {
+		if err := s.oldKeys.fill(k, &c.indexes[k], vecs, c.inputAt[k], rows, len(rows)); err != nil {
 			return err
 		}
 	}

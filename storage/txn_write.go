@@ -19,7 +19,6 @@ type writeScratch struct {
 	taken   []bool // per key of newKeys: the committed state has it
 	order   []int
 	ids     []uint64
-	picked  []*vector.Vector
 }
 
 var writeScratches = sync.Pool{New: func() any { return &writeScratch{} }}
@@ -124,15 +123,6 @@ func (t *Txn) insert(ctx context.Context, c *tableCodec, s *writeScratch, b *vec
 		o.put(ref, t.cmd, rows.row(i), true)
 	}
 	return refs, nil
-}
-
-// pick returns the columns of an index out of a table's. It is valid until the next call.
-func (s *writeScratch) pick(ix *indexCodec, all []*vector.Vector) []*vector.Vector {
-	s.picked = s.picked[:0]
-	for _, c := range ix.cols {
-		s.picked = append(s.picked, all[c])
-	}
-	return s.picked
 }
 
 // assignRefs gives each row a reference in the store of its node. Nodes ≥ noNode are passed over.
@@ -254,7 +244,7 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 			continue
 		}
 		for k := range c.indexes {
-			if !s.keyChanges(i, k) && after[i] == ref {
+			if !s.entryChanges(i, k) && after[i] == ref {
 				continue
 			}
 			t.deleteKey(c, s, i, k, ref)
