@@ -30,6 +30,7 @@ type binder struct {
 	view       *viewText          // while a view's definition is bound
 	locks      int                // scans whose rows are locked
 	known      map[Node]*relFacts // estimates made so far; nodes never change
+	indexes    map[*catalog.Index]*IndexExprs
 }
 
 // columnUse is a place in the statement where a column is named.

@@ -205,6 +205,9 @@ func (k *keyTable) fill(index int, ix *indexCodec, vecs []*vector.Vector, at []i
 		k.args = append(k.args, input(p))
 	}
 	return ix.program.Run(k.args, n, func(values []*vector.Vector, members vector.Sel) error {
+		if members != nil && len(members) == 0 {
+			return nil
+		}
 		for i, p := range ix.keyAt {
 			if p < 0 {
 				k.keys[i] = values[^p]
