@@ -107,22 +107,4 @@ select count(*) from e where upper(lower(b)) = 'TEXT 4';
 insert into e values (150, 'x');
 insert into e values (149, 'x');
 create index bad on e (a) include (nope);
-create index bad on e using hash_like (a);
 drop index e_lower_expr_a_idx, e_expr_idx;
-create table cp (a int, b text);
-create unique index on cp (lower(b)) where a > 1;
-copy cp from stdin;
-1	x
-1	X
-2	X
-3	y
-\.
-copy cp from stdin;
-5	Y
-\.
-select * from cp order by a, b;
-copy cp from stdin;
-1	Y
-7	Z
-\.
-select * from cp where a > 1 order by a, b;
