@@ -16,6 +16,22 @@ func (r *running) define() (*Rows, error) {
 	if err := r.refuseIfReadOnly(); err != nil {
 		return nil, err
 	}
+	switch n := r.stmt.(type) {
+	case *sql.CreateIndex:
+		if n.Concurrently {
+			return r.createIndexOnline(n)
+		}
+	case *sql.Drop:
+		if n.Concurrently {
+			return r.dropIndexOnline(n)
+		}
+	}
+	return r.defineBy((*definition).run)
+}
+
+// defineBy runs a step that changes or describes the catalog, in a transaction of its own outside of
+// a transaction block.
+func (r *running) defineBy(step func(d *definition) (*Rows, error)) (*Rows, error) {
 	env, err := r.sessionEnv()
 	if err != nil {
 		return nil, err
@@ -23,7 +39,7 @@ func (r *running) define() (*Rows, error) {
 	w := r.s.beginWork()
 	defer w.abandon()
 	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine, Env: env}}
-	rows, err := d.run()
+	rows, err := step(d)
 	if err = w.end(r.ctx, err); err != nil {
 		return nil, err
 	}

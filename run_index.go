@@ -30,17 +30,12 @@ func (d *definition) createIndex(n *sql.CreateIndex) (*Rows, error) {
 
 func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
 	for _, name := range n.Names {
-		t, index := d.ddl.LookupIndex(name)
-		if r := d.ddl.FindRelation(name); t == nil && r != nil {
-			kind := r.Kind.String()
-			return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", name.Name).WithHint("Use DROP %s to remove a %s.", strings.ToUpper(kind), kind)
+		t, index, err := d.namedIndex(n, name)
+		if err != nil {
+			return nil, err
 		}
-		if t == nil {
-			if n.IfExists {
-				d.ddl.Notices = append(d.ddl.Notices, `index "`+name.Name+`" does not exist, skipping`)
-				continue
-			}
-			return nil, sqlerr.New(sqlerr.UndefinedObject, "index %q does not exist", name.Name)
+		if index == nil {
+			continue
 		}
 		if err := d.lock(t); err != nil {
 			return nil, err
@@ -57,6 +52,23 @@ func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
 		}
 	}
 	return done("DROP INDEX"), nil
+}
+
+// namedIndex looks up an index that DROP names; nil if there is none and the statement says IF EXISTS.
+func (d *definition) namedIndex(n *sql.Drop, name sql.ObjectName) (*catalog.Table, *catalog.Index, error) {
+	t, index := d.ddl.LookupIndex(name)
+	if index != nil {
+		return t, index, nil
+	}
+	if r := d.ddl.FindRelation(name); r != nil {
+		kind := r.Kind.String()
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", name.Name).WithHint("Use DROP %s to remove a %s.", strings.ToUpper(kind), kind)
+	}
+	if !n.IfExists {
+		return nil, nil, sqlerr.New(sqlerr.UndefinedObject, "index %q does not exist", name.Name)
+	}
+	d.ddl.Notices = append(d.ddl.Notices, `index "`+name.Name+`" does not exist, skipping`)
+	return nil, nil, nil
 }
 
 // dropIndexDependents drops the foreign keys that reference an index's key, with CASCADE.

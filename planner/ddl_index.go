@@ -54,8 +54,6 @@ func unsupportedIndex(n *sql.CreateIndex) error {
 	switch {
 	case n.Method != "" && n.Method != "btree" && n.Method != "ubtree":
 		return sqlerr.New(sqlerr.UndefinedObject, "access method %q does not exist", n.Method).At(n.Start).WithHint("Indexes are ordered: use btree.")
-	case n.Concurrently:
-		return sqlerr.New(sqlerr.FeatureNotSupported, "CREATE INDEX CONCURRENTLY is not supported yet").At(n.Start)
 	case len(n.Options) > 0:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "WITH is not supported yet").At(n.Options[0].Start)
 	}
@@ -260,5 +258,16 @@ func (d *DDL) WithoutIndex(t *catalog.Table, index *catalog.Index) (*catalog.Tab
 func (d *DDL) WithIndex(t *catalog.Table, index *catalog.Index) *catalog.Table {
 	c := t.Clone()
 	c.Indexes = append(c.Indexes, *index)
+	return c
+}
+
+// WithIndexState describes a table with one of its indexes in another state.
+func (d *DDL) WithIndexState(t *catalog.Table, id catalog.IndexID, state catalog.IndexState) *catalog.Table {
+	c := t.Clone()
+	for i := range c.Indexes {
+		if c.Indexes[i].ID == id {
+			c.Indexes[i].State = state
+		}
+	}
 	return c
 }

@@ -20,7 +20,7 @@ func (t *Txn) BuildIndex(ctx context.Context, tbl *catalog.Table, index *catalog
 	if err := t.lockTable(ctx, tbl.ID, AccessExclusive, Wait); err != nil {
 		return err
 	}
-	if err := t.lockForWrite(ctx, tbl); err != nil {
+	if _, err := t.lockForWrite(ctx, tbl); err != nil {
 		return err
 	}
 	t.mu.Lock()

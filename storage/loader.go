@@ -102,7 +102,7 @@ func (l *Loader) chooseFresh() error {
 		}
 		return err
 	}
-	if err := l.t.lockForWrite(l.ctx, l.tbl); err != nil {
+	if _, err := l.t.lockForWrite(l.ctx, l.tbl); err != nil {
 		return err
 	}
 	l.t.mu.Lock()

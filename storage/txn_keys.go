@@ -75,6 +75,45 @@ func (t *Txn) probeKeys(c *tableCodec, s *writeScratch, want func(row, index int
 	return nil
 }
 
+// probeOwners looks up whose the wanted keys of oldKeys, which are locked, are in unique indexes that
+// are being built: a row written before the index was may not have its entry yet, and another row
+// have taken its key.
+func (t *Txn) probeOwners(c *tableCodec, s *writeScratch, want func(row, index int) bool) error {
+	for k := range c.indexes {
+		if x := c.indexes[k].index; x.State != catalog.IndexBuilding || !x.Unique {
+			continue
+		}
+		if s.owners == nil {
+			s.owners = map[[2]int]RowRef{}
+		}
+		for i := range s.oldKeys.rows() {
+			x := s.oldKeys.get(i, k)
+			if !x.present || x.suffixed || !want(i, k) {
+				continue
+			}
+			ref, _, err := getRef(t.e.db, x.key)
+			if err != nil {
+				return err
+			}
+			s.owners[[2]int{i, k}] = ref
+		}
+	}
+	return nil
+}
+
+// owns reports whether entry (i, k) of oldKeys is the row's to remove. The overlay's mu is held.
+func (t *Txn) owns(c *tableCodec, s *writeScratch, i, k int, ref RowRef) bool {
+	owner, probed := s.owners[[2]int{i, k}]
+	if !probed {
+		return true
+	}
+	x := s.oldKeys.get(i, k)
+	if v := t.overlay.newestKey(c.indexes[k].index.ID, x.key); v != nil {
+		return !v.deleted && v.ref == ref
+	}
+	return owner == ref
+}
+
 // keyProbe looks keys up in the latest committed state.
 type keyProbe struct {
 	e  *Engine
@@ -137,15 +176,20 @@ func (t *Txn) putKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) error
 }
 
 func (t *Txn) lockKey(ctx context.Context, index catalog.IndexID, key []byte, mode LockMode) error {
-	_, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockKey, object: uint32(index), id: xxh3.Hash(key)}, mode, Wait)
+	_, _, err := t.e.locks.lock(ctx, &t.owner, keyResource(index, key), mode, Wait)
 	return err
+}
+
+// keyResource is what stands for a key of an index, with the index's prefix and no reference.
+func keyResource(index catalog.IndexID, key []byte) resource {
+	return resource{kind: lockKey, object: uint32(index), id: xxh3.Hash(key)}
 }
 
 // deleteKey removes entry (i, k) of oldKeys, that of a row. The overlay's mu is held.
 func (t *Txn) deleteKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) {
 	ix := &c.indexes[k]
 	x := s.oldKeys.get(i, k)
-	if !x.present {
+	if !x.present || !t.owns(c, s, i, k, ref) {
 		return
 	}
 	if x.suffixed {
@@ -184,6 +228,9 @@ func (t *Txn) lockChangedKeys(ctx context.Context, c *tableCodec, s *writeScratc
 		return err
 	}
 	if err := t.lockKeys(ctx, c, &s.newKeys, changes); err != nil {
+		return err
+	}
+	if err := t.probeOwners(c, s, changes); err != nil {
 		return err
 	}
 	return t.probeKeys(c, s, changes)

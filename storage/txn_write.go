@@ -19,6 +19,8 @@ type writeScratch struct {
 	taken   []bool // per key of newKeys: the committed state has it
 	order   []int
 	ids     []uint64
+	// owners are what probeOwners found, by row and index; nil = no such index.
+	owners map[[2]int]RowRef
 }
 
 var writeScratches = sync.Pool{New: func() any { return &writeScratch{} }}
@@ -39,11 +41,12 @@ func (t *Txn) write(ctx context.Context, tbl *catalog.Table, fn func(c *tableCod
 	if alone {
 		t.BeginStatement()
 	}
-	err := t.lockForWrite(ctx, tbl)
+	now, err := t.lockForWrite(ctx, tbl)
 	if err == nil {
 		var codec *tableCodec
-		if codec, err = t.e.codec(tbl); err == nil {
+		if codec, err = t.e.codec(now); err == nil {
 			s := writeScratches.Get().(*writeScratch)
+			s.owners = nil
 			if err = fn(codec, s); err == nil {
 				err = t.charge()
 			}
@@ -59,16 +62,47 @@ func (t *Txn) write(ctx context.Context, tbl *catalog.Table, fn func(c *tableCod
 	return err
 }
 
-// lockForWrite locks the table and checks that tbl still describes it.
-func (t *Txn) lockForWrite(ctx context.Context, tbl *catalog.Table) error {
+// lockForWrite locks the table, checks that tbl still describes its rows, and returns the description
+// to write by: it may have indexes that are being built, or lack one that is being dropped, since tbl
+// was read.
+func (t *Txn) lockForWrite(ctx context.Context, tbl *catalog.Table) (*catalog.Table, error) {
 	if err := t.lockTable(ctx, tbl.ID, RowExclusive, Wait); err != nil {
-		return err
+		return nil, err
 	}
-	switch now := t.currentTable(tbl.ID); {
+	now := t.currentTable(tbl.ID)
+	switch {
 	case now == nil:
-		return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", tbl.Name).WithTable(tbl.Name)
-	case !sameShape(now, tbl):
-		return errTableChanged(tbl)
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", tbl.Name).WithTable(tbl.Name)
+	case sameShape(now, tbl):
+		return tbl, nil
+	case !sameRows(now, tbl) || !t.writesFor(now, tbl):
+		return nil, errTableChanged(tbl)
+	}
+	return now, nil
+}
+
+// writesFor reports whether writing by the description now keeps the indexes that the transaction
+// may read by tbl. One that reads by the catalog of its snapshot would miss its own rows in an index
+// that is not written any more.
+func (t *Txn) writesFor(now, tbl *catalog.Table) bool {
+	for i := range tbl.Indexes {
+		x := &tbl.Indexes[i]
+		if !x.Written() {
+			continue
+		}
+		y := indexByID(now, x.ID)
+		if y == nil || !y.Written() && t.opts.Isolation != ReadCommitted {
+			return false
+		}
+	}
+	return true
+}
+
+func indexByID(t *catalog.Table, id catalog.IndexID) *catalog.Index {
+	for i := range t.Indexes {
+		if t.Indexes[i].ID == id {
+			return &t.Indexes[i]
+		}
 	}
 	return nil
 }
@@ -165,7 +199,11 @@ func (t *Txn) Delete(ctx context.Context, tbl *catalog.Table, refs []RowRef) (in
 		if err != nil {
 			return err
 		}
-		if err := t.lockKeys(ctx, c, &s.oldKeys, func(row, _ int) bool { return !skip.Get(row) }); err != nil {
+		kept := func(row, _ int) bool { return !skip.Get(row) }
+		if err := t.lockKeys(ctx, c, &s.oldKeys, kept); err != nil {
+			return err
+		}
+		if err := t.probeOwners(c, s, kept); err != nil {
 			return err
 		}
 		o := t.overlay
