@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -158,13 +159,7 @@ func TestConcurrentIndexWaits(t *testing.T) {
 		_, err := s.Exec(ctx, "create unique index concurrently ta on t (a)")
 		built <- err
 	}()
-	deadline := time.Now().Add(10 * time.Second)
-	for { // the index shows up for writers before the early one ends
-		if strings.Contains(fmt.Sprint(weft.DescribeIndexes(late.Catalog().Lookup("public", "t"))), "INVALID") || time.Now().After(deadline) {
-			break
-		}
-		time.Sleep(time.Millisecond)
-	}
+	waitForIndex(t, db) // for writers, before the early one ends
 	mustExec(t, late, "insert into t values (2000, 2000); update t set a = 7000 where id = 7")
 	mustExec(t, early, "update t set a = 5001 where id = 5")
 	select {
@@ -232,4 +227,93 @@ func TestConcurrentIndexFails(t *testing.T) {
 		}
 		mustExec(t, s, "rollback; begin")
 	}
+}
+
+// TestConcurrentIndexInterrupted opens a copy made while an index was being built: what a crash then
+// leaves. Nobody reads the index, and everything else works.
+func TestConcurrentIndexInterrupted(t *testing.T) {
+	ctx := context.Background()
+	db := openMemory(t)
+	s, writer := db.Session(), db.Session()
+	defer s.Close()
+	defer writer.Close()
+	mustExec(t, s, "create table t (id int primary key, a int); insert into t select g, g from generate_series(1, 100) g")
+	mustExec(t, writer, "begin; insert into t values (1000, 1)")
+	built := make(chan error)
+	go func() {
+		_, err := s.Exec(ctx, "create unique index concurrently x on t (a) include (id)")
+		built <- err
+	}()
+	waitForIndex(t, db)
+	dir := filepath.Join(t.TempDir(), "copy")
+	if err := db.Backup(ctx, dir); err != nil {
+		t.Fatal(err)
+	}
+	mustExec(t, writer, "commit")
+	if err := <-built; codeOf(err) != "23505" {
+		t.Errorf("equal keys: %v", err)
+	}
+	again, err := weft.Open(ctx, dir, weft.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	late := again.Session()
+	defer late.Close()
+	if text := fmt.Sprint(weft.DescribeIndexes(late.Catalog().Lookup("public", "t"))); !strings.Contains(text, "INVALID") {
+		t.Error(text)
+	}
+	mustExec(t, late, "insert into t values (2000, 2); update t set a = 3 where id = 50; delete from t where id = 60; set enable_seqscan = off")
+	plan, err := queryText(late, "explain select id from t where a = 2")
+	if err != nil || strings.Contains(fmt.Sprint(plan), "using x") {
+		t.Errorf("%v %v", plan, err)
+	}
+	if rows, err := queryText(late, "select count(*) from t where a = 2"); err != nil || rows[0][0] != "2" {
+		t.Errorf("%v %v", rows, err)
+	}
+	if _, err := late.Exec(ctx, "insert into t values (3000, 2) on conflict (a) do nothing"); codeOf(err) != "42P10" {
+		t.Errorf("on conflict: %v", err)
+	}
+	checkNothing(t, again)
+	mustExec(t, late, "drop index x; create index x on t (a)")
+	checkNothing(t, again)
+}
+
+// waitForIndex waits until an index of t is being built.
+func waitForIndex(t *testing.T, db *weft.DB) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		s := db.Session()
+		text := fmt.Sprint(weft.DescribeIndexes(s.Catalog().Lookup("public", "t")))
+		s.Close()
+		if strings.Contains(text, "INVALID") {
+			return
+		}
+	}
+	t.Fatal("no index is being built")
+}
+
+// TestConcurrentIndexDeadlock has a writer, for which the build waits, want the table for itself.
+func TestConcurrentIndexDeadlock(t *testing.T) {
+	db := openMemory(t)
+	s, writer := db.Session(), db.Session()
+	defer s.Close()
+	defer writer.Close()
+	ctx := context.Background()
+	mustExec(t, s, "create table t (id int primary key, a int); insert into t values (1, 1)")
+	mustExec(t, writer, "begin; insert into t values (2, 2)")
+	built := make(chan error, 1)
+	go func() {
+		_, err := s.Exec(ctx, "create index concurrently x on t (a)")
+		built <- err
+	}()
+	waitForIndex(t, db)
+	time.Sleep(20 * time.Millisecond) // the builder is about to wait
+	_, err := writer.Exec(ctx, "alter table t add column b int")
+	mustExec(t, writer, "rollback")
+	berr := <-built
+	if (codeOf(err) == "40P01") == (codeOf(berr) == "40P01") {
+		t.Errorf("writer: %v, builder: %v", err, berr)
+	}
+	checkNothing(t, db)
 }

@@ -270,8 +270,12 @@ func (b *binder) indexCost(n *Scan, s *IndexScan, share, fetch float64) Cost {
 	if s.Only {
 		fetch = 0
 	}
-	ranges := float64(max(len(s.In), 1))
-	return Cost(ranges*costIndexSeek + b.entries(n, s)*share*(costIndexEntry+fetch+costFilter*float64(len(n.Filter))))
+	ranges, entries := float64(max(len(s.In), 1)), b.entries(n, s)*share
+	cost := ranges*costIndexSeek + entries*(costIndexEntry+fetch+costFilter*float64(len(n.Filter)))
+	if more := entries - float64(vector.BatchCap); fetch == costFetch && more > 0 {
+		cost += more * (costFetchMany - costFetch)
+	}
+	return Cost(cost)
 }
 
 // entries estimates how many entries of an index a scan of it reads.
