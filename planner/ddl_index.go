@@ -13,6 +13,10 @@ import (
 // CreateIndex describes a new index: the table as it is now and the index, which the caller builds
 // and adds to the table. Both are nil when IF NOT EXISTS finds one.
 func (d *DDL) CreateIndex(n *sql.CreateIndex) (*catalog.Table, *catalog.Index, error) {
+	if r := d.FindRelation(n.Table); r != nil && r.Kind != catalog.OrdinaryTable {
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation %q", r.Name).
+			WithDetail("This operation is not supported for %ss.", r.Kind)
+	}
 	t, err := d.LookupTable(n.Table)
 	if err != nil {
 		return nil, nil, err
@@ -35,7 +39,7 @@ func (d *DDL) CreateIndex(n *sql.CreateIndex) (*catalog.Table, *catalog.Index, e
 		if _, err := k.b.indexCondition(n.Where, t, k.b.rowColumns(t)); err != nil {
 			return nil, nil, err
 		}
-		index.Where = sql.Format(n.Where)
+		index.Where = indexText(n.Where)
 	}
 	if index.Name == "" {
 		taken := func(name string) bool { return d.relationExists(t.Schema, name) }

@@ -69,9 +69,8 @@ func (b *binder) indexExpression(e sql.Expr, t *catalog.Table, cols []*expr.Col)
 		return nil, err
 	}
 	if out.Type().ID == catalog.Unknown {
-		if out, err = b.coerce(out, catalog.Type{ID: catalog.Text}, expr.ImplicitCast, e.SourceSpan().Start); err != nil {
-			return nil, err
-		}
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "data type unknown has no default operator class for access method \"btree\"").
+			WithHint("You must specify an operator class for the index or define a default operator class for the data type.")
 	}
 	if expr.VolatilityOf(out) != expr.Immutable {
 		return nil, sqlerr.New(sqlerr.InvalidObjectDefinition, "functions in index expression must be marked IMMUTABLE")
@@ -95,11 +94,27 @@ func (b *binder) indexCondition(e sql.Expr, t *catalog.Table, cols []*expr.Col) 
 
 // keyExpressionText is how the catalog writes an expression of a key.
 func keyExpressionText(e sql.Expr) string {
-	text := sql.Format(e)
-	if _, call := e.(*sql.FuncCall); call {
+	text := indexText(e)
+	switch e.(type) {
+	case *sql.FuncCall, *sql.Extract:
 		return text
 	}
 	return "(" + text + ")"
+}
+
+// indexText writes an expression without the table's name in it, which may change.
+func indexText(e sql.Expr) string {
+	own, err := sql.ParseExpr(sql.Format(e))
+	if err != nil { // what Format writes can be parsed
+		return sql.Format(e)
+	}
+	sql.Inspect(own, func(n sql.Node) bool {
+		if c, ok := n.(*sql.ColumnRef); ok {
+			c.Parts = c.Parts[len(c.Parts)-1:]
+		}
+		return true
+	})
+	return sql.Format(own)
 }
 
 // keyExpressionName is the part of an index's name that stands for an expression.
@@ -107,6 +122,8 @@ func keyExpressionName(e sql.Expr) string {
 	switch e := e.(type) {
 	case *sql.FuncCall:
 		return e.Name.Name
+	case *sql.Extract:
+		return "extract"
 	case *sql.Case:
 		return "case"
 	}

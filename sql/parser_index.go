@@ -85,7 +85,11 @@ func (p *parser) keyExpr() Expr {
 		return &ColumnRef{name.Span, p.oneIdent(name)}
 	}
 	e := p.primaryCall()
-	if _, ok := e.(*FuncCall); !ok && p.err == nil {
+	switch e.(type) {
+	case *FuncCall, *Extract:
+		return e
+	}
+	if p.err == nil {
 		p.fail(sqlerr.New(sqlerr.SyntaxError, "an expression as a key must be in parentheses").At(start))
 	}
 	return e
