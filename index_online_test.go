@@ -317,3 +317,34 @@ func TestConcurrentIndexDeadlock(t *testing.T) {
 	}
 	checkNothing(t, db)
 }
+
+// TestConcurrentIndexFailingRows deletes and changes rows for which the expression of an index that is
+// being built fails: they are none of its rows, and when all are gone the build succeeds.
+func TestConcurrentIndexFailingRows(t *testing.T) {
+	db := openMemory(t)
+	s, writer, late := db.Session(), db.Session(), db.Session()
+	for _, s := range []*weft.Session{s, writer, late} {
+		defer s.Close()
+	}
+	mustExec(t, s, "create table t (id int primary key, a int); insert into t select g, g % 20 from generate_series(1, 200) g")
+	mustExec(t, writer, "begin; insert into t values (1000, 1)")
+	built := make(chan error)
+	go func() {
+		_, err := s.Exec(context.Background(), "create index concurrently x on t ((100 / (a - 7)))")
+		built <- err
+	}()
+	waitForIndex(t, db)
+	if _, err := late.Exec(context.Background(), "insert into t values (2000, 7)"); codeOf(err) != "22012" {
+		t.Errorf("a new row: %v", err)
+	}
+	mustExec(t, late, "delete from t where a = 7 and id < 50; update t set a = 8 where a = 7")
+	mustExec(t, writer, "commit")
+	if err := <-built; err != nil {
+		t.Error(err)
+	}
+	mustExec(t, s, "set enable_seqscan = off")
+	if rows, err := queryText(s, "select count(*) from t where 100 / (a - 7) = 100"); err != nil || rows[0][0] != "17" {
+		t.Errorf("%v %v", rows, err)
+	}
+	checkNothing(t, db)
+}

@@ -20,8 +20,10 @@ func (t *Txn) BuildIndex(ctx context.Context, tbl *catalog.Table, index *catalog
 	if err := t.lockTable(ctx, tbl.ID, AccessExclusive, Wait); err != nil {
 		return err
 	}
-	if _, err := t.lockForWrite(ctx, tbl); err != nil {
+	if now, err := t.lockForWrite(ctx, tbl); err != nil {
 		return err
+	} else if now != tbl {
+		return errTableChanged(tbl)
 	}
 	t.mu.Lock()
 	fixed := t.opts.Isolation == Snapshot && t.snap != nil

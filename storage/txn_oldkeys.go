@@ -3,6 +3,8 @@ package storage
 import (
 	"sort"
 
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -135,7 +137,31 @@ func (t *Txn) fetchKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
 // setOldKeys encodes the index entries of rows from vectors of the columns c.keyCols.
 func (s *writeScratch) setOldKeys(c *tableCodec, rows []int, vecs []*vector.Vector) error {
 	for k := range c.indexes {
-		if err := s.oldKeys.fill(k, &c.indexes[k], vecs, c.inputAt[k], rows, len(rows)); err != nil {
+		ix := &c.indexes[k]
+		err := s.oldKeys.fill(k, ix, vecs, c.inputAt[k], rows, len(rows))
+		if err != nil && ix.index.State == catalog.IndexBuilding {
+			// A row that was there before the index may be one whose expression fails. It has no entry,
+			// and may be changed and deleted; the build fails if it stays.
+			err = s.oldKeysSingly(c, k, rows, vecs)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oldKeysSingly is setOldKeys for one index, which takes rows whose expressions fail as none of the
+// index's.
+func (s *writeScratch) oldKeysSingly(c *tableCodec, k int, rows []int, vecs []*vector.Vector) error {
+	one := make([]*vector.Vector, len(vecs))
+	for row, i := range rows {
+		for n, v := range vecs {
+			one[n] = &vector.Vector{}
+			densify(one[n], v, vector.Sel{uint16(row)}, 1)
+		}
+		err := s.oldKeys.fill(k, &c.indexes[k], one, c.inputAt[k], []int{i}, 1)
+		if err != nil && !sqlerr.CodeOf(err).OfData() {
 			return err
 		}
 	}
