@@ -87,6 +87,8 @@ func (d *definition) run() (*Rows, error) {
 		return d.truncate(n)
 	case *sql.CreateIndex:
 		return d.createIndex(n)
+	case *sql.Reindex:
+		return d.reindex(n)
 	case *sql.CreateView:
 		return d.createView(n)
 	case *sql.CreateSequence:

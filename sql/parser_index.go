@@ -105,3 +105,22 @@ func (p *parser) keyClasses() (collation, class *ObjectName) {
 	}
 	return collation, class
 }
+
+// reindex reads REINDEX {INDEX | TABLE} name; the other forms are refused.
+func (p *parser) reindex() Statement {
+	start := p.start()
+	p.next()
+	s := &Reindex{}
+	switch {
+	case p.accept(kwIndex):
+	case p.accept(kwTable):
+		s.Table = true
+	default:
+		p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "only REINDEX INDEX and REINDEX TABLE are supported").At(p.start()))
+		return nil
+	}
+	s.Concurrently = p.accept(kwConcurrently)
+	s.Name = p.objectName()
+	s.Span = p.spanFrom(start)
+	return s
+}

@@ -27,3 +27,28 @@ drop index concurrently tb;
 drop index concurrently tu;
 create index concurrently on t (now());
 \d t
+create unique index concurrently re on t (b) where a >= 1 and a <= 11;
+reindex index re;
+delete from t where a = 11;
+reindex index re;
+insert into t values (11, 1, 'z');
+reindex table t;
+reindex index nope;
+reindex table nope;
+reindex table re;
+reindex index t;
+\d t
+begin;
+insert into t values (5000, 5000, 'x');
+reindex table t;
+select c from t where a = 5000;
+update t set c = 'y' where a = 5000;
+delete from t where a = 1;
+rollback;
+select count(*) from t where a in (1, 5000);
+begin;
+insert into t values (5000, 5000, 'x');
+reindex table t;
+update t set a = 6000 where a = 5000;
+commit;
+select a, b from t where a >= 5000;
