@@ -20,6 +20,7 @@ func (b *binder) endsByIndex(n *Aggregate) Node {
 	}
 	var ends []Node
 	var sorted []SortKey
+	total := Cost(0)
 	for _, a := range n.Aggs {
 		end, key := b.endByIndex(n.Input, a.Call)
 		if end == nil {
@@ -28,7 +29,12 @@ func (b *binder) endsByIndex(n *Aggregate) Node {
 		known := func(k SortKey) bool { return k.Desc == key.Desc && expr.Equal(k.Expr, key.Expr) }
 		if !slices.ContainsFunc(sorted, known) {
 			ends, sorted = append(ends, end), append(sorted, *key)
+			b.estimate(end)
+			total += end.Estimate().Total
 		}
+	}
+	if b.estimate(n.Input); total >= n.Input.Estimate().Total {
+		return nil // each is cheaper than reading all, but not together
 	}
 	c := *n
 	if c.Input = ends[0]; len(ends) > 1 {
