@@ -157,7 +157,8 @@ func (s *Session) plannerSettings() *planner.Settings {
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)
 	p.EnableHashJoin = s.on(setHashJoin)
-	p.EnableIndexScan, p.EnableIndexJoin = s.on(setIndexScan), s.on(setNestedLoop)
+	p.EnableSeqScan, p.EnableIndexScan, p.EnableIndexOnlyScan, p.EnableBitmapScan = s.on(setSeqScan), s.on(setIndexScan), s.on(setIndexOnlyScan), s.on(setBitmapScan)
+	p.EnableIndexJoin = s.on(setNestedLoop)
 	switch s.setting(setRouterMode) {
 	case "row":
 		p.Router = planner.RouterRow

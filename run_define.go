@@ -16,11 +16,27 @@ func (r *running) define() (*Rows, error) {
 	if err := r.refuseIfReadOnly(); err != nil {
 		return nil, err
 	}
+	switch n := r.stmt.(type) {
+	case *sql.CreateIndex:
+		if n.Concurrently {
+			return r.createIndexOnline(n)
+		}
+	case *sql.Drop:
+		if n.Concurrently {
+			return r.dropIndexOnline(n)
+		}
+	}
+	return r.defineBy((*definition).run)
+}
+
+// defineBy runs a step that changes or describes the catalog, in a transaction of its own outside of
+// a transaction block.
+func (r *running) defineBy(step func(d *definition) (*Rows, error)) (*Rows, error) {
 	env := r.sessionEnv()
 	w := r.s.beginWork()
 	defer w.abandon()
 	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine, Env: env}}
-	rows, err := d.run()
+	rows, err := step(d)
 	if err = w.end(r.ctx, err); err != nil {
 		return nil, err
 	}
@@ -68,6 +84,8 @@ func (d *definition) run() (*Rows, error) {
 		return d.truncate(n)
 	case *sql.CreateIndex:
 		return d.createIndex(n)
+	case *sql.Reindex:
+		return d.reindex(n)
 	case *sql.CreateView:
 		return d.createView(n)
 	case *sql.CreateSequence:

@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"bytes"
 	"context"
 	"sort"
 	"sync/atomic"
@@ -256,27 +255,23 @@ func (p *pendingCommit) count(s *storeState, delta int64) {
 // addIndex encodes the changed entries of one index.
 func (p *pendingCommit) addIndex(o *overlay, ix *overlayIndex) error {
 	var err error
-	var value [8]byte
-	var last []byte
+	var value, last []byte
 	ix.list.scan(nil, func(key []byte, head int32) bool {
 		if head < 0 {
 			return true
 		}
 		v := &o.keys[head]
-		switch {
-		case v.deleted:
+		if v.deleted {
 			err = p.batch.Delete(key, nil)
 			return err == nil
-		case v.suffixed:
-			err = p.batch.Set(key, nil, nil)
-		default:
-			err = p.batch.Set(key, appendRef(value[:0], v.ref), nil)
 		}
+		value = appendEntryValue(value[:0], v.suffixed, v.ref, v.payload)
+		err = p.batch.Set(key, value, nil)
 		last = key
 		return err == nil
 	})
 	if last != nil {
-		p.bounds = append(p.bounds, indexBound{ix.id, bytes.Clone(last)})
+		p.bounds = append(p.bounds, indexBound{ix.id, last})
 	}
 	return err
 }

@@ -193,7 +193,11 @@ func (t *Txn) Catalog() *catalog.Snapshot {
 // currentTable returns a table's description now: the transaction's own or the latest committed.
 func (t *Txn) currentTable(id catalog.TableID) *catalog.Table {
 	if t.next != nil {
-		return t.next.Table(id)
+		// A table that the transaction has left alone may have got an index meanwhile: CREATE INDEX
+		// CONCURRENTLY relies on writers to see it. Its own changes keep that out by their lock.
+		if own := t.next.Table(id); t.base == nil || own != t.base.Table(id) {
+			return own
+		}
 	}
 	return t.e.Catalog().Table(id)
 }
@@ -212,7 +216,8 @@ func (t *Txn) rebase() {
 }
 
 // SetCatalog replaces the transaction's catalog. next must stem from what Catalog returned last.
-// Tables that differ are locked, by how much they do: see changeLock. The commit merges the changed tables into the then latest catalog; a
+// Tables that differ are locked, by how much they do: see changeLock. The commit merges the changed tables
+// into the then latest catalog; a
 // table changed by another transaction meanwhile gives 40001, a name taken meanwhile 42P07. Stores
 // and indexes that no longer occur are removed with their data; new ones must have ids from
 // NewStoreID and NewIndexID.
@@ -272,18 +277,47 @@ func sameShape(a, b *catalog.Table) bool {
 	if a == b {
 		return true
 	}
-	if a.SchemaVersion != b.SchemaVersion || len(a.Columns) != len(b.Columns) || len(a.Indexes) != len(b.Indexes) ||
+	if len(a.Indexes) != len(b.Indexes) || !sameRows(a, b) {
+		return false
+	}
+	for i := range a.Indexes {
+		x, y := &a.Indexes[i], &b.Indexes[i]
+		if x.ID != y.ID || x.Unique != y.Unique || x.Written() != y.Written() {
+			return false
+		}
+	}
+	return true
+}
+
+// indexesOnline reports whether a change of a table is only that indexes are built or dropped while
+// writers go on: new ones are Building, and those that go have not been written for long.
+func indexesOnline(old, next *catalog.Table) bool {
+	for i := range next.Indexes {
+		x := &next.Indexes[i]
+		if before := indexByID(old, x.ID); before == nil && x.State != catalog.IndexBuilding || before != nil && !before.Written() && x.Written() {
+			return false
+		}
+	}
+	for i := range old.Indexes {
+		if x := &old.Indexes[i]; x.State != catalog.IndexInvalid && indexByID(next, x.ID) == nil {
+			return false
+		}
+	}
+	return sameRows(old, next)
+}
+
+// sameRows is sameShape but for the indexes.
+func sameRows(a, b *catalog.Table) bool {
+	if a == b {
+		return true
+	}
+	if a.SchemaVersion != b.SchemaVersion || len(a.Columns) != len(b.Columns) ||
 		!catalog.SameForeignKeys(a, b) || len(a.Stores) != len(b.Stores) || len(a.DistributeBy) != len(b.DistributeBy) || len(a.Dropped) != len(b.Dropped) {
 		return false
 	}
 	for i := range a.Columns {
 		x, y := &a.Columns[i], &b.Columns[i]
 		if x.ID != y.ID || x.Type != y.Type || x.NotNull != y.NotNull || x.AddedIn != y.AddedIn {
-			return false
-		}
-	}
-	for i := range a.Indexes {
-		if a.Indexes[i].ID != b.Indexes[i].ID || a.Indexes[i].Unique != b.Indexes[i].Unique {
 			return false
 		}
 	}

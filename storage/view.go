@@ -147,8 +147,9 @@ func getRef(r pebble.Reader, key []byte) (RowRef, bool, error) {
 		return 0, false, ioError("read index", err)
 	}
 	defer closer.Close()
-	if len(value) != 8 {
+	ref, ok := uniqueRef(value)
+	if !ok {
 		return 0, false, errBadKey
 	}
-	return readRef(value), true, nil
+	return ref, true, nil
 }
