@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -115,6 +117,38 @@ func indexText(e sql.Expr) string {
 		return true
 	})
 	return sql.Format(own)
+}
+
+// retypeIndexes binds the expressions and conditions of a table's indexes again after columns have got
+// other types.
+func (b *binder) retypeIndexes(t *catalog.Table) error {
+	cols := b.rowColumns(t)
+	for i := range t.Indexes {
+		x := &t.Indexes[i]
+		x.Exprs = slices.Clone(x.Exprs)
+		for k := range x.Exprs {
+			e, err := sql.ParseExpr(x.Exprs[k].Expr)
+			if err != nil {
+				return err
+			}
+			bound, err := b.indexExpression(e, t, cols)
+			if err != nil {
+				return err
+			}
+			x.Exprs[k].Type = bound.Type()
+		}
+		if x.Where == "" {
+			continue
+		}
+		e, err := sql.ParseExpr(x.Where)
+		if err == nil {
+			_, err = b.indexCondition(e, t, cols)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // keyExpressionName is the part of an index's name that stands for an expression.
