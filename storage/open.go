@@ -128,7 +128,7 @@ func (e *Engine) storeOptions() *pebble.Options {
 		MemTableStopWritesThreshold: 4,
 		BytesPerSync:                1 << 20,
 		WALBytesPerSync:             1 << 20,
-		L0CompactionThreshold:       2,
+		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       24,
 		LBaseMaxBytes:               64 << 20,
 		FlushSplitBytes:             4 << 20,
