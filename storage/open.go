@@ -113,7 +113,10 @@ func (e *Engine) open(osFS bool) error {
 	if info := e.damage.Load(); info != nil {
 		_ = e.fail("read "+info.Path, info.Details)
 	}
-	return e.load()
+	if err := e.load(); err != nil {
+		return err
+	}
+	return e.upgradeFormat()
 }
 
 // storeOptions configures Pebble.
