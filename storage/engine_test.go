@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"sort"
 	"strings"
@@ -16,8 +17,14 @@ import (
 
 var bg = context.Background()
 
+// spillFlag makes every test's transactions spill above a number of bytes.
+var spillFlag = flag.Int64("spill", 0, "let transactions spill above this many bytes")
+
 func openTest(t testing.TB, o Options) *Engine {
 	t.Helper()
+	if o.SpillBytes == 0 {
+		o.SpillBytes = *spillFlag
+	}
 	if o.Dir == "" {
 		o.InMemory = true
 	}

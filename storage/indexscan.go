@@ -32,6 +32,9 @@ type IndexCursor struct {
 	reverse bool
 	valid   bool
 	own     []indexEntry // the overlay's entries in the range not passed yet, in scan order
+	// ownRest is the part of the range whose entries of the overlay are not in own yet; nil = none.
+	ownRest *keyRange
+	ownBuf  []indexEntry
 }
 
 // keyRange is the keys low <= key < high.
@@ -79,15 +82,26 @@ func (c *IndexCursor) begin() bool {
 	c.ranges = c.ranges[1:]
 	c.it.SetBounds(r.low, r.high)
 	if c.view.overlay != nil {
-		c.own = c.view.overlay.rangeKeys(c.own[:0], c.index, r.low, r.high, c.view.cmd)
+		c.ownRest = &r
 	}
 	if c.reverse {
-		slices.Reverse(c.own)
 		c.valid = c.it.Last()
 	} else {
 		c.valid = c.it.First()
 	}
 	return true
+}
+
+// fillOwn reads the overlay's next entries in the range, when those before are passed.
+func (c *IndexCursor) fillOwn() (err error) {
+	for len(c.own) == 0 && c.ownRest != nil {
+		c.ownBuf, c.ownRest, err = c.view.overlay.rangeKeys(c.ownBuf[:0], c.index, *c.ownRest, c.view.cmd, c.reverse)
+		if err != nil {
+			return err
+		}
+		c.own = c.ownBuf
+	}
+	return nil
 }
 
 // bounds turns a range into the keys low <= key < high.
@@ -153,6 +167,9 @@ func successor(prefix []byte) []byte {
 func (c *IndexCursor) Next(dst []RowRef) (int, error) {
 	n := 0
 	for n < len(dst) {
+		if err := c.fillOwn(); err != nil {
+			return 0, err
+		}
 		order := 0 // of the store's entry against the overlay's: −1 = the store's comes first
 		switch {
 		case !c.valid && len(c.own) == 0:

@@ -27,6 +27,9 @@ type Options struct {
 	// MemTableBytes is the size at which recent writes are flushed to a file. Default 32 MB:
 	// smaller ones cost more merging, larger ones make recovery after a crash longer.
 	MemTableBytes int64
+	// SpillBytes is how much memory the writes of one transaction may take; more go to temporary files.
+	// Default 64 MB, at most 1 GB: one commit's batch must hold what was not spilled.
+	SpillBytes int64
 	// NoFold turns the folding of cold rows in the background off; FoldGroup stays.
 	NoFold bool
 	// NoMaintenance turns folding off, and the merging of files in the background too.

@@ -11,7 +11,8 @@ import (
 	"github.com/weftdb/weft/internal/sqlerr"
 )
 
-// Txn is a transaction. Its writes stay in memory until Commit applies them in one batch.
+// Txn is a transaction. Its writes stay in memory, or if there are very many of them in temporary
+// files, until Commit applies them in one step.
 //
 // Reading through its views may happen on many goroutines; Insert, Update, Delete, LockRows and
 // LookupLatest may be called concurrently by the workers of one statement; everything else belongs
@@ -60,6 +61,7 @@ type tableStats struct {
 // Begin starts a transaction.
 func (e *Engine) Begin(o TxnOptions) *Txn {
 	t := &Txn{e: e, opts: o, overlay: &overlay{}}
+	t.overlay.retain()
 	t.owner.id = e.nextTxn.Add(1)
 	return t
 }
@@ -135,6 +137,7 @@ func (t *Txn) View() *View {
 	t.overlay.mu.RLock()
 	if t.overlay.anything {
 		v.overlay = t.overlay
+		v.overlay.retain()
 	}
 	t.overlay.mu.RUnlock()
 	return v
@@ -165,6 +168,7 @@ func (t *Txn) latest() *View {
 		v.catalog = v.snap.state.catalog
 	}
 	v.cmd, v.overlay = math.MaxUint32, t.overlay
+	v.overlay.retain()
 	return v
 }
 
@@ -320,8 +324,7 @@ func (t *Txn) OverlayBytes() int64 {
 	o := t.overlay
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	const perRow, perKey = 64, 112 // versions, positions, list entries
-	return int64(o.arena.total) + perRow*int64(len(o.rows)) + perKey*int64(len(o.keys))
+	return o.bytes() + o.spilledBytes()
 }
 
 func (t *Txn) checkActive() error {
@@ -372,4 +375,5 @@ func (t *Txn) end() {
 		t.snap = nil
 	}
 	t.e.locks.releaseAll(&t.owner)
+	t.overlay.release()
 }

@@ -167,7 +167,7 @@ func (p *keyProbe) close() error {
 // putKey adds key (i, k) of newKeys for a row. The key of a unique index must be free; what the
 // transaction itself did counts more than the committed state. The overlay's mu is held, so looking
 // and adding is one step, also for workers that share the transaction's locks.
-func (t *Txn) putKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) error {
+func (t *Txn) putKey(c *tableCodec, s *writeScratch, r *spillReader, i, k int, ref RowRef) error {
 	ix, o := &c.indexes[k], t.overlay
 	key, hasNull := s.newKeys.get(i, k)
 	if !ix.index.Unique || hasNull {
@@ -176,7 +176,11 @@ func (t *Txn) putKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) error
 		return nil
 	}
 	taken := s.taken[i*len(c.indexes)+k]
-	if v := o.newestKey(ix.index.ID, key); v != nil {
+	v, err := o.newestKey(r, ix.index.ID, key)
+	if err != nil {
+		return err
+	}
+	if v != nil {
 		taken = !v.deleted
 	}
 	if !taken {

@@ -87,10 +87,10 @@ func (t *Txn) lockUnchanged(ctx context.Context, c *tableCodec, refs []RowRef, m
 // lockRow locks one row; a row that gets locked by it and has changed since snap is a conflict.
 func (t *Txn) lockRow(ctx context.Context, c *tableCodec, snap *snapshot, ref RowRef, mode LockMode, policy WaitPolicy) (granted bool, _ *RowConflict, err error) {
 	t.overlay.mu.RLock()
-	_, own := t.overlay.newest(ref)
+	own, err := t.overlay.hasRow(ref)
 	t.overlay.mu.RUnlock()
-	if own { // written before, so locked, or inserted, so unknown to others
-		return true, nil, nil
+	if own || err != nil { // written before, so locked, or inserted, so unknown to others
+		return true, nil, err
 	}
 	granted, held, err := t.e.locks.lock(ctx, &t.owner, rowResource(ref), mode, policy)
 	if err != nil || !granted || held {
@@ -190,8 +190,8 @@ func (t *Txn) LookupLatest(ctx context.Context, index *catalog.Index, encoded []
 	if err := t.lockKey(ctx, index.ID, encoded, mode); err != nil {
 		return 0, false, err
 	}
-	if ref, deleted, ok := t.overlay.lookupKey(index.ID, encoded, math.MaxUint32); ok {
-		return ref, !deleted, nil
+	if ref, deleted, ok, err := t.overlay.lookupKey(index.ID, encoded, math.MaxUint32); ok || err != nil {
+		return ref, !deleted, err
 	}
 	return getRef(t.e.db, encoded)
 }

@@ -46,7 +46,7 @@ func (t *Txn) write(ctx context.Context, tbl *catalog.Table, fn func(c *tableCod
 		if codec, err = t.e.codec(tbl); err == nil {
 			s := writeScratches.Get().(*writeScratch)
 			if err = fn(codec, s); err == nil {
-				err = t.charge()
+				err = t.charge(ctx)
 			}
 			writeScratches.Put(s)
 		}
@@ -115,15 +115,16 @@ func (t *Txn) insert(ctx context.Context, c *tableCodec, s *writeScratch, b *vec
 	o := t.overlay
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	spilled := spillReader{store: o.spill}
 	for i, ref := range refs {
 		for k := range c.indexes {
-			if err := t.putKey(c, s, i, k, ref); err != nil {
-				return nil, err
+			if err := t.putKey(c, s, &spilled, i, k, ref); err != nil {
+				return nil, spilled.close(err)
 			}
 		}
 		o.put(ref, t.cmd, rows.row(i), true)
 	}
-	return refs, nil
+	return refs, spilled.close(nil)
 }
 
 // pick returns the columns of an index out of a table's. It is valid until the next call.
@@ -249,6 +250,7 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 	o := t.overlay
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	spilled := spillReader{store: o.spill}
 	for i, ref := range refs {
 		if after[i] == 0 {
 			continue
@@ -258,15 +260,17 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 				continue
 			}
 			t.deleteKey(c, s, i, k, ref)
-			if err := t.putKey(c, s, i, k, after[i]); err != nil {
-				return nil, err
+			if err := t.putKey(c, s, &spilled, i, k, after[i]); err != nil {
+				return nil, spilled.close(err)
 			}
 		}
 		if after[i] != ref {
-			t.moved = append(t.moved, ref)
+			if len(t.moved) <= maxMoves { // one more than are remembered stands for all
+				t.moved = append(t.moved, ref)
+			}
 			o.put(ref, t.cmd, nil, false)
 		}
 		o.put(after[i], t.cmd, rows.row(i), after[i] != ref)
 	}
-	return after, nil
+	return after, spilled.close(nil)
 }
