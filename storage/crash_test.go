@@ -111,9 +111,9 @@ func checkCrashed(t *testing.T, e *Engine, acked []int) {
 
 func TestCrash(t *testing.T) {
 	r := newRand(t)
-	for range 1 + scaled(5) {
+	for round := range 2 + scaled(6) {
 		fs := vfs.NewCrashableMem()
-		e := openTest(t, Options{Dir: "db", FS: fs, MemTableBytes: 64 << 10})
+		e := openTest(t, Options{Dir: "db", FS: fs, MemTableBytes: 64 << 10, SpillBytes: int64(round % 2)}) // 1 = all commits are ingestions
 		tbl := createTable(t, e, kvTable(e, "t"))
 		var acked [crashWriters]atomic.Int64
 		var stop atomic.Bool
