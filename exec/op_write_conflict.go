@@ -93,7 +93,7 @@ func (u *upsert) place(b *vector.Batch, row uint16) error {
 			return nil
 		}
 		keys = append(keys, string(key))
-		ref, found, err := txn.LookupLatest(u.w.w.Ctx, index, key, storage.Update)
+		ref, found, err := txn.LookupLatest(u.w.w.Ctx, op.table, index, key, storage.Update)
 		if err != nil {
 			return err
 		}

@@ -41,6 +41,9 @@ func (o *Options) setDefaults() {
 	if o.SpillBytes <= 0 {
 		o.SpillBytes = 64 << 20
 	}
+	if o.WholeTableLocks <= 0 {
+		o.WholeTableLocks = 100_000
+	}
 	o.SpillBytes = min(o.SpillBytes, maxSpillBytes)
 	if o.MemTableBytes <= 0 {
 		o.MemTableBytes = 32 << 20

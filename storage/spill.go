@@ -82,11 +82,14 @@ type spilledKeys struct{ low, high []byte }
 const spillNumberLen = 8
 
 // spillComparer makes all versions of one row or index entry share a prefix, which the filters know.
-// No key of a kind is the start of another, so byte order is prefix order first.
+// No key of a kind is the start of another, so byte order is prefix order first; for keys that Pebble
+// makes up between two others to agree, they must not be shortened.
 var spillComparer = func() *pebble.Comparer {
 	c := *pebble.DefaultComparer
 	c.Name = "weft.versions"
 	c.Split = func(key []byte) int { return max(len(key)-spillNumberLen, 0) }
+	c.Separator = func(dst, a, _ []byte) []byte { return append(dst, a...) }
+	c.Successor = func(dst, a []byte) []byte { return append(dst, a...) }
 	return &c
 }()
 

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -266,9 +267,12 @@ func TestSpillCrash(t *testing.T) {
 	for _, synced := range []int{0, 50, 100} {
 		disk := vfs.NewCrashableMem()
 		var watch atomic.Bool
+		var mu sync.Mutex
 		var crashed []*vfs.MemFS
 		r := newRand(t)
 		fs := opFS{disk, func() {
+			mu.Lock()
+			defer mu.Unlock()
 			if watch.Load() {
 				crashed = append(crashed, disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: synced, RNG: r}))
 			}
@@ -288,7 +292,9 @@ func TestSpillCrash(t *testing.T) {
 		insertMany(t, x, tbl, 6000, 7000, "new")
 		watch.Store(true)
 		must(t, x.Commit(bg))
+		mu.Lock()
 		watch.Store(false)
+		mu.Unlock()
 		after := committed(t, e, tbl)
 		if len(crashed) < 10 {
 			t.Fatalf("only %d operations", len(crashed))
@@ -421,14 +427,14 @@ func TestSpillForBudget(t *testing.T) {
 	defer e.Close()
 	tbl := createTable(t, e, kvTable(e, "t"))
 	m := &tightMemory{}
-	m.left.Store(8 << 20)
+	m.left.Store(14 << 20)
 	x := e.Begin(TxnOptions{Memory: m})
 	insertMany(t, x, tbl, 0, 40_000, strings.Repeat("x", 300))
 	if e.Metrics().SpilledBytes == 0 {
 		t.Error("nothing was spilled")
 	}
 	must(t, x.Commit(bg))
-	equal(t, m.left.Load(), 8<<20)
+	equal(t, m.left.Load(), 14<<20)
 	equal(t, int(e.RowCount(tbl)), 40_000)
 	mustCheck(t, e)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weftdb/weft/catalog"
@@ -26,7 +27,7 @@ type Txn struct {
 	cmd     uint32      // number of the newest command; views see commands before theirs
 	stack   []statement // running statements, innermost last
 
-	// mu guards charged, and snap and the statements' snaps, which the first of several workers to
+	// mu guards charged and lockCounts, and snap and the statements' snaps, which the first of several workers to
 	// ask for a view makes.
 	mu   sync.Mutex
 	snap *snapshot // Snapshot level: that of the transaction
@@ -43,6 +44,9 @@ type Txn struct {
 	// charged is what opts.Memory was asked for.
 	charged int64
 	ended   bool
+
+	lockCounts map[catalog.TableID]*lockCount // guarded by mu
+	whole      atomic.Pointer[wholeTables]    // nil = none
 }
 
 // statement is a running statement.

@@ -195,6 +195,9 @@ func (t *Txn) putKey(c *tableCodec, s *writeScratch, r *spillReader, i, k int, r
 }
 
 func (t *Txn) lockKey(ctx context.Context, index catalog.IndexID, key []byte, mode LockMode) error {
+	if t.whole.Load().hasIndex(index) {
+		return nil
+	}
 	_, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockKey, object: uint32(index), id: xxh3.Hash(key)}, mode, Wait)
 	return err
 }
@@ -223,7 +226,7 @@ func (t *Txn) lockChangedKeys(ctx context.Context, c *tableCodec, s *writeScratc
 	changes := func(i, k int) bool { return after[i] != 0 && (after[i] != refs[i] || s.keyChanges(i, k)) }
 	for i := range refs {
 		for k := range c.indexes {
-			if c.indexes[k].index.Unique && after[i] != 0 && s.keyChanges(i, k) {
+			if c.indexes[k].index.Unique && after[i] != 0 && s.keyChanges(i, k) && !t.whole.Load().hasStore(refs[i].Store()) {
 				if _, _, err := t.e.locks.lock(ctx, &t.owner, rowResource(refs[i]), Update, Wait); err != nil {
 					return err
 				}

@@ -31,6 +31,10 @@ func (t *Txn) LockRows(ctx context.Context, tbl *catalog.Table, refs []RowRef, m
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := t.lockWhole(ctx, tbl); err != nil {
+		return nil, nil, err
+	}
+	defer t.countLocks(tbl.ID, t.owner.locks())
 	t.mu.Lock()
 	snap := t.statementSnapshot()
 	t.mu.Unlock()
@@ -46,7 +50,7 @@ func (t *Txn) LockRows(ctx context.Context, tbl *catalog.Table, refs []RowRef, m
 			changed = append(changed, i)
 		}
 	}
-	return changed, skipped, nil
+	return changed, skipped, t.charge(ctx)
 }
 
 // RereadsRows reports whether a statement that meets a row changed after its view goes on with the
@@ -91,6 +95,13 @@ func (t *Txn) lockRow(ctx context.Context, c *tableCodec, snap *snapshot, ref Ro
 	t.overlay.mu.RUnlock()
 	if own || err != nil { // written before, so locked, or inserted, so unknown to others
 		return true, nil, err
+	}
+	if t.whole.Load().hasStore(ref.Store()) {
+		// Nobody else locks or changes the row. One that was changed before is locked all the same, so
+		// that it is found out once only.
+		if changed, _, err := t.e.changedSince(c, snap, ref); err != nil || !changed {
+			return true, nil, err
+		}
 	}
 	granted, held, err := t.e.locks.lock(ctx, &t.owner, rowResource(ref), mode, policy)
 	if err != nil || !granted || held {
@@ -180,12 +191,19 @@ func (e *Engine) EncodeKey(tbl *catalog.Table, index *catalog.Index, key []vecto
 // LookupLatest locks a key of a unique index, given by EncodeKey and without a NULL in it, whether it
 // exists or not, and returns the row that has it in the latest committed state or in the
 // transaction's own writes: what foreign keys (KeyShare) and ON CONFLICT (Update) need.
-func (t *Txn) LookupLatest(ctx context.Context, index *catalog.Index, encoded []byte, mode LockMode) (RowRef, bool, error) {
+func (t *Txn) LookupLatest(ctx context.Context, tbl *catalog.Table, index *catalog.Index, encoded []byte, mode LockMode) (RowRef, bool, error) {
 	if err := t.checkActive(); err != nil {
 		return 0, false, err
 	}
 	if !index.Unique {
 		return 0, false, sqlerr.New(sqlerr.InternalError, "index is not unique: index=%s", index.Name)
+	}
+	table := RowShare
+	if mode == Update {
+		table = RowExclusive
+	}
+	if err := t.lockTable(ctx, tbl.ID, table, Wait); err != nil {
+		return 0, false, err
 	}
 	if err := t.lockKey(ctx, index.ID, encoded, mode); err != nil {
 		return 0, false, err

@@ -37,7 +37,8 @@ const chargeBytes = 256 << 10
 // gives back too little for the work.
 const minSpillBytes = 1 << 20
 
-// charge follows what the transaction's writes have grown by: it reserves their memory, and spills them
+// charge follows what the transaction's writes and locks have grown by: it reserves their memory, and
+// spills the writes
 // when they are larger than the engine's limit or than what is left of the budget.
 func (t *Txn) charge(ctx context.Context) error {
 	t.mu.Lock()
@@ -77,7 +78,7 @@ func (t *Txn) reserve() error {
 	if t.opts.Memory == nil {
 		return nil
 	}
-	grown := t.OverlayBytes() - t.charged
+	grown := t.OverlayBytes() + lockBytes*int64(t.owner.locks()) - t.charged
 	switch {
 	case grown <= -chargeBytes:
 		t.opts.Memory.Release(-grown)

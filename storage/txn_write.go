@@ -42,6 +42,10 @@ func (t *Txn) write(ctx context.Context, tbl *catalog.Table, fn func(c *tableCod
 	}
 	err := t.lockForWrite(ctx, tbl)
 	if err == nil {
+		err = t.lockWhole(ctx, tbl)
+	}
+	if err == nil {
+		defer t.countLocks(tbl.ID, t.owner.locks())
 		var codec *tableCodec
 		if codec, err = t.e.codec(tbl); err == nil {
 			s := writeScratches.Get().(*writeScratch)
