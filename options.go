@@ -27,7 +27,12 @@ type Options struct {
 	NoMaintenance bool
 	// Logger receives what the engine has to say. Default: nothing is logged.
 	Logger *slog.Logger
+
+	spillBytes int64 // how much a transaction's writes may take in memory
 }
+
+// maxSpillBytes is how much of a transaction's writes stays in memory at most.
+const maxSpillBytes = 64 << 20
 
 const defaultCacheBytes = 128 << 20
 
@@ -52,6 +57,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MemoryLimitBytes <= 0 {
 		o.MemoryLimitBytes = machineMemoryBytes() * 6 / 10
+	}
+	if o.spillBytes <= 0 {
+		o.spillBytes = min(maxSpillBytes, o.MemoryLimitBytes/8)
 	}
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = min(defaultCacheBytes, o.MemoryLimitBytes/4)

@@ -267,6 +267,9 @@ func (s *failingFS) ReuseForWrite(a, b string, c vfs.DiskWriteCategory) (vfs.Fil
 }
 
 func TestFailStop(t *testing.T) {
+	if *spillFlag > 0 {
+		t.Skip("the commit fails before it comes to the log")
+	}
 	mem := vfs.NewCrashableMem()
 	fs := &failingFS{FS: mem}
 	e := openTest(t, Options{Dir: "db", FS: fs})

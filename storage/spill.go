@@ -124,6 +124,10 @@ func (e *Engine) newSpillStore() (*spillStore, error) {
 		},
 	}
 	defer o.Cache.Unref()
+	// Older versions of a key would be set apart, and kept in memory until the end of their file.
+	o.Experimental.SpanPolicyFunc = func([]byte) (pebble.SpanPolicy, []byte, error) {
+		return pebble.SpanPolicy{DisableValueSeparationBySuffix: true}, nil, nil
+	}
 	for i := range o.Levels {
 		l := &o.Levels[i]
 		l.BlockSize = spillBlockBytes

@@ -57,6 +57,7 @@ func (f *sstFiles) open() error {
 	options.WritingToLowestLevel = !f.overwrites
 	if f.spill != nil {
 		options = f.spill.opts.MakeWriterOptions(0, pebbleVersion.MaxTableFormat())
+		options.DisableValueBlocks = true // as in merging
 	}
 	f.paths = append(f.paths, path)
 	f.w = sstable.NewWriter(objstorageprovider.NewFileWritable(file), options)
