@@ -265,5 +265,16 @@ func (p *pendingCommit) addEntry(x batchEntry) error {
 // ingestCommit makes a commit's files visible. The commit mutex is held, which also keeps a backup from
 // copying the log meanwhile.
 func (e *Engine) ingestCommit(p *pendingCommit) error {
-	return e.guard("ingest commit", func() error { return e.db.Ingest(context.Background(), p.files.paths) })
+	// Pebble may wait for tables in memory to be flushed, which a failed engine never does; then it is
+	// left behind.
+	done := make(chan error, 1)
+	go func() {
+		done <- e.guard("ingest commit", func() error { return e.db.Ingest(context.Background(), p.files.paths) })
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-e.stopped:
+		return e.failed()
+	}
 }

@@ -258,11 +258,7 @@ func (o *overlay) groups(store catalog.StoreID) int {
 		}
 	}
 	if o.spill != nil {
-		for id := range o.spill.groups {
-			if id.store == store {
-				n = max(n, id.group+1)
-			}
-		}
+		n = max(n, o.spill.stores[store])
 	}
 	return n
 }

@@ -80,9 +80,12 @@ func (s *spillStore) note(o *overlay) {
 				set = &GroupBits{}
 				s.groups[id] = set
 			}
-			for _, pos := range g.pos {
-				set.Set(int(pos))
+			for i, pos := range g.pos {
+				if g.head[i] >= 0 {
+					set.Set(int(pos))
+				}
 			}
+			s.stores[store.id] = max(s.stores[store.id], number+1)
 		}
 	}
 	for id, ix := range o.indexes {
@@ -114,15 +117,7 @@ func maxKey(old, key []byte) []byte {
 
 // hasStore reports whether rows of a store were spilled.
 func (s *spillStore) hasStore(id catalog.StoreID) bool {
-	if s == nil {
-		return false
-	}
-	for g := range s.groups {
-		if g.store == id {
-			return true
-		}
-	}
-	return false
+	return s != nil && s.stores[id] > 0
 }
 
 // bounds returns the first and the last key of the list.

@@ -45,6 +45,7 @@ type spillStore struct {
 	keys     versionNumbers
 	// groups has a bit per row with a version, also for those whose versions are dead.
 	groups  map[groupID]*GroupBits
+	stores  map[catalog.StoreID]int // one more than the largest group
 	indexes map[catalog.IndexID]*spilledKeys
 }
 
@@ -102,7 +103,7 @@ const (
 
 func (e *Engine) newSpillStore() (*spillStore, error) {
 	s := &spillStore{e: e, fs: spillFS{vfs.NewMem(), e.fs},
-		groups: map[groupID]*GroupBits{}, indexes: map[catalog.IndexID]*spilledKeys{}}
+		groups: map[groupID]*GroupBits{}, stores: map[catalog.StoreID]int{}, indexes: map[catalog.IndexID]*spilledKeys{}}
 	s.dir = e.fs.PathJoin(e.dirs.temp, fmt.Sprintf("spill-%d", e.nextLoad.Add(1)))
 	if err := errors.Join(e.fs.MkdirAll(s.dir, 0o755), s.fs.FS.MkdirAll(s.dir, 0o755)); err != nil {
 		return nil, ioError("spill writes", err)

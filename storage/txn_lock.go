@@ -31,10 +31,12 @@ func (t *Txn) LockRows(ctx context.Context, tbl *catalog.Table, refs []RowRef, m
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := t.lockWhole(ctx, tbl); err != nil {
-		return nil, nil, err
+	if mode >= NoKeyUpdate { // the table's lock would keep out those who share weaker ones
+		if err := t.lockWhole(ctx, tbl); err != nil {
+			return nil, nil, err
+		}
+		defer t.countLocks(tbl.ID, t.owner.locks())
 	}
-	defer t.countLocks(tbl.ID, t.owner.locks())
 	t.mu.Lock()
 	snap := t.statementSnapshot()
 	t.mu.Unlock()
