@@ -265,7 +265,7 @@ func (f opFS) ReuseForWrite(a, b string, c vfs.DiskWriteCategory) (vfs.File, err
 // transaction is found afterwards, or nothing.
 func TestSpillCrash(t *testing.T) {
 	for _, synced := range []int{0, 50, 100} {
-		disk := vfs.NewCrashableMem()
+		disk := newCrashFS()
 		var watch atomic.Bool
 		var mu sync.Mutex
 		var crashed []*vfs.MemFS
