@@ -53,6 +53,10 @@ func runChild(workload, dir string) {
 			defer mu.Unlock()
 			fmt.Println(w, n)
 		})
+	case "rewrite":
+		err = rewriteTable(ctx, db, func(n int) { fmt.Println(0, n) })
+	case "temporary":
+		err = makeTemporaries(ctx, db, func(n int) { fmt.Println(0, n) })
 	case "churn":
 		err = churn(ctx, db, rand.New(rand.NewPCG(rand.Uint64(), 1)), 1<<30, "")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/sql"
 	"github.com/weftdb/weft/storage"
 )
 
@@ -17,7 +18,7 @@ type CheckOptions = storage.CheckOptions
 // CheckSummary says what Check looked at, and how many findings there are.
 type CheckSummary struct {
 	storage.CheckSummary
-	Constraints int // CHECK constraints evaluated over all rows
+	Constraints int // CHECK constraints and generated columns evaluated over all rows
 	Units       int // column units compared with their rows
 }
 
@@ -44,7 +45,7 @@ func (db *DB) Check(ctx context.Context, o CheckOptions) (summary CheckSummary, 
 		}
 		for _, t := range db.engine.Catalog().Tables() {
 			// The rows of a damaged table may end a statement, which would be no news.
-			if damaged[t.Schema+"."+t.Name] {
+			if t.Temp || damaged[t.Schema+"."+t.Name] { // of temporary tables, only their sessions evaluate anything
 				continue
 			}
 			n, err := db.checkConstraints(ctx, t, add)
@@ -59,18 +60,38 @@ func (db *DB) Check(ctx context.Context, o CheckOptions) (summary CheckSummary, 
 	return summary, err
 }
 
-// checkConstraints counts the rows that violate a table's CHECK constraints, and returns the number
-// of constraints.
+// rowRule is what every row of a table obeys, with the condition that finds those which do not.
+type rowRule struct{ place, violation string }
+
+// rowRules are a table's CHECK constraints and generated columns.
+func rowRules(t *catalog.Table) []rowRule {
+	var rules []rowRule
+	for _, c := range t.Checks {
+		if c.NotValid {
+			continue
+		}
+		rules = append(rules, rowRule{"constraint " + c.Name, "NOT (" + c.Expr + ")"})
+	}
+	for i := range t.Columns {
+		if c := &t.Columns[i]; c.Generated != "" {
+			rules = append(rules, rowRule{"generated column " + c.Name, sql.QuoteIdent(c.Name) + " IS DISTINCT FROM (" + c.Generated + ")::" + c.Type.String()})
+		}
+	}
+	return rules
+}
+
+// checkConstraints counts the rows that violate a table's CHECK constraints or have other values in
+// generated columns than those that they should have, and returns the number of both.
 func (db *DB) checkConstraints(ctx context.Context, t *catalog.Table, report func(Finding)) (int, error) {
 	s := db.Session()
 	defer s.Close()
-	for i := range t.Checks {
-		c := &t.Checks[i]
-		place := "constraint " + c.Name
+	rules := rowRules(t)
+	for i, rule := range rules {
+		place := rule.place
 		violations := int64(0)
 		_, err := s.Exec(ctx, "SET "+setRouterMode+" = row")
 		if err == nil {
-			violations, err = s.queryNumber(ctx, "SELECT count(*) FROM "+qualified(t)+" WHERE NOT ("+c.Expr+")")
+			violations, err = s.queryNumber(ctx, "SELECT count(*) FROM "+qualified(t)+" WHERE "+rule.violation)
 		}
 		switch {
 		case ctx.Err() != nil:
@@ -83,7 +104,7 @@ func (db *DB) checkConstraints(ctx context.Context, t *catalog.Table, report fun
 			report(Finding{Table: t.Schema + "." + t.Name, Place: place, What: fmt.Sprintf("%d rows violate it", violations)})
 		}
 	}
-	return len(t.Checks), nil
+	return len(rules), nil
 }
 
 // queryNumber runs a query for one number.

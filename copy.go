@@ -181,17 +181,8 @@ func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []s
 	l := &copyLoad{statement: r.text, table: t, in: in, threads: r.s.derived().threads, wasEmpty: r.s.db.engine.RowCount(t) == 0}
 	var err error
 	l.env = r.sessionEnv()
-	for _, id := range columns {
-		pos := t.ColumnIndex(id.Name)
-		if pos < 0 {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q of relation %q does not exist", id.Name, t.Name).At(id.Start)
-		}
-		l.targets = append(l.targets, pos)
-	}
-	if columns == nil {
-		for i := range t.Columns {
-			l.targets = append(l.targets, i)
-		}
+	if l.targets, err = copiedColumns(t, columns); err != nil {
+		return nil, err
 	}
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	if l.loader, err = w.txn.NewLoader(l.ctx, t); err != nil {
@@ -204,6 +195,29 @@ func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []s
 		return nil, err
 	}
 	return l, nil
+}
+
+// copiedColumns lists the positions of the columns that COPY reads or writes: those named, else all
+// that are not generated.
+func copiedColumns(t *catalog.Table, named []sql.Ident) ([]int, error) {
+	var out []int
+	for _, id := range named {
+		pos := t.ColumnIndex(id.Name)
+		if pos < 0 {
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "column %q of relation %q does not exist", id.Name, t.Name).At(id.Start)
+		}
+		if t.Columns[pos].Generated != "" {
+			return nil, sqlerr.New(sqlerr.InvalidColumnReference, "column %q is a generated column", id.Name).
+				WithDetail("Generated columns cannot be used in COPY.")
+		}
+		out = append(out, pos)
+	}
+	for pos := range t.Columns {
+		if named == nil && t.Columns[pos].Generated == "" {
+			out = append(out, pos)
+		}
+	}
+	return out, nil
 }
 
 // stats merges what the workers saw.
@@ -222,8 +236,11 @@ type copyWorker struct {
 	row      *vector.Batch // full rows
 	file     []*vector.Vector
 	defaults []expr.Evaluator // by table position; nil for columns in the file
-	checks   []expr.Evaluator
-	names    []string
+	// generated compute the columns at the positions generatedAt from the others.
+	generated   []expr.Evaluator
+	generatedAt []int
+	checks      []expr.Evaluator
+	names       []string
 }
 
 func (l *copyLoad) worker() (*copyWorker, error) {
@@ -242,7 +259,7 @@ func (l *copyLoad) worker() (*copyWorker, error) {
 		return nil, err
 	}
 	for pos := range l.table.Columns {
-		if w.row.Vecs[pos] == nil {
+		if w.row.Vecs[pos] == nil && l.table.Columns[pos].Generated == "" {
 			if w.defaults[pos], err = expr.Compile(constraints.Defaults[pos], nil, l.env); err != nil {
 				return nil, err
 			}
@@ -252,8 +269,16 @@ func (l *copyLoad) worker() (*copyWorker, error) {
 	for i, c := range constraints.RowCols {
 		layout[c.ID] = i
 	}
+	at := func(id expr.ColID) int { return layout[id] }
+	for _, g := range constraints.Generated {
+		e, err := expr.Compile(g.Expr, at, l.env)
+		if err != nil {
+			return nil, err
+		}
+		w.generated, w.generatedAt = append(w.generated, e), append(w.generatedAt, g.Pos)
+	}
 	for _, c := range constraints.Checks {
-		e, err := expr.Compile(c.Expr, func(id expr.ColID) int { return layout[id] }, l.env)
+		e, err := expr.Compile(c.Expr, at, l.env)
 		if err != nil {
 			return nil, err
 		}
@@ -262,7 +287,7 @@ func (l *copyLoad) worker() (*copyWorker, error) {
 	return w, nil
 }
 
-// load completes a batch of n file rows with defaults, checks it and hands it on as number seq.
+// load completes a batch of n file rows with defaults and generated columns, checks it and hands it on as number seq.
 func (w *copyWorker) load(seq uint64, n int) error {
 	w.row.N, w.row.Sel = n, nil
 	for pos, e := range w.defaults {
@@ -274,6 +299,13 @@ func (w *copyWorker) load(seq uint64, n int) error {
 			return err
 		}
 		w.row.Vecs[pos] = v
+	}
+	for i, e := range w.generated {
+		v, err := e.Eval(w.row, nil)
+		if err != nil {
+			return err
+		}
+		w.row.Vecs[w.generatedAt[i]] = v
 	}
 	for i, e := range w.checks {
 		v, err := e.Eval(w.row, nil)

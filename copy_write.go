@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
 )
 
@@ -21,10 +22,17 @@ func (r *running) copyTo(n *sql.Copy, o copyOptions) (*Rows, error) {
 		inner.stmt = sel
 	} else {
 		core := &sql.SelectCore{Span: n.Span, From: []sql.TableRef{&sql.TableName{Span: n.Table.Span, Name: n.Table}}}
-		for _, id := range n.Columns {
-			core.Targets = append(core.Targets, sql.Target{Span: id.Span, Expr: &sql.ColumnRef{Span: id.Span, Parts: []sql.Ident{id}}})
+		if t := (&planner.DDL{Input: r.s.input(r.s.Catalog())}).FindTable(n.Table); t != nil {
+			at, err := copiedColumns(t, n.Columns)
+			if err != nil {
+				return nil, err
+			}
+			for _, pos := range at {
+				id := sql.Ident{Span: n.Span, Name: t.Columns[pos].Name}
+				core.Targets = append(core.Targets, sql.Target{Span: id.Span, Expr: &sql.ColumnRef{Span: id.Span, Parts: []sql.Ident{id}}})
+			}
 		}
-		if n.Columns == nil {
+		if core.Targets == nil { // not a table: reading it says what is wrong
 			core.Targets = []sql.Target{{Span: n.Span, Expr: &sql.Star{Span: n.Span}}}
 		}
 		inner.stmt = &sql.Select{Span: n.Span, Body: core}

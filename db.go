@@ -38,6 +38,8 @@ type database struct {
 	functionRows func(name string, args []vector.Datum) ([][]vector.Datum, error) // tableFunction
 	control      *control                                                         // nil = nobody can ask
 
+	sessions atomic.Uint64 // opened so far
+
 	mu            sync.Mutex // guards global
 	global        map[string]string
 	globalVersion atomic.Uint64                   // names what is in global
@@ -88,13 +90,14 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 func openDatabase(dir string, o Options) (*database, error) {
 	o = o.withDefaults()
 	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(), PageCacheBytes: o.pageCacheBytes(), SpillBytes: o.spillBytes,
-		NoMaintenance: o.NoMaintenance, Logger: o.Logger})
+		NoMaintenance: o.NoMaintenance, Logger: o.Logger, FS: o.fs})
 	if err != nil {
 		return nil, err
 	}
 	d := &database{dir: dir, options: o, engine: engine, handles: 1, global: map[string]string{}, plans: newPlanCache(), users: newUsers()}
 	engine.FormatValue = func(t catalog.Type, v vector.Datum) string { return expr.FormatDatum(t, v, nil) }
 	engine.ParseValue = parseMissing
+	engine.CompileIndex = exec.CompileIndex
 	d.functionRows = d.tableFunction
 	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.cachesBytes()))
 	d.views = imcv.NewManager(engine, d.viewOptions())
@@ -102,7 +105,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 	if o.LimitRuntime {
 		limitRuntime(d, o.MemoryLimitBytes)
 	}
-	if dir != InMemory {
+	if dir != InMemory && o.fs == nil {
 		d.control = startControl(d)
 	}
 	return d, nil

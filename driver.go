@@ -126,7 +126,7 @@ func (c *conn) Prepare(query string) (driver.Stmt, error) {
 	s := &stmt{c: c, query: query, parsed: parsed}
 	for _, p := range parsed {
 		switch p.(type) {
-		case *weftsql.Select, *weftsql.Insert, *weftsql.Update, *weftsql.Delete:
+		case *weftsql.Select, *weftsql.Insert, *weftsql.Update, *weftsql.Delete, *weftsql.Merge:
 		default:
 			s.parsed = nil // running it may change the tree
 		}
@@ -149,8 +149,10 @@ func (c *conn) BeginTx(_ context.Context, o driver.TxOptions) (driver.Tx, error)
 		t.Isolation = ReadCommitted
 	case sql.LevelRepeatableRead, sql.LevelSnapshot:
 		t.Isolation = RepeatableRead
+	case sql.LevelSerializable:
+		t.Isolation = Serializable
 	default:
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", sql.IsolationLevel(o.Isolation)).WithHint("Use sql.LevelRepeatableRead.")
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "isolation level %s is not supported", sql.IsolationLevel(o.Isolation)).WithHint("Use sql.LevelSerializable.")
 	}
 	if err := c.s.locked(func() error { return c.s.begin(t) }); err != nil {
 		return nil, err

@@ -184,7 +184,7 @@ var keySchedules = []struct {
 		3: delete from p where id = 2 => blocks
 		2: insert into d values (2)
 		2: commit
-		3: => 40001
+		3: => 23503
 		3: rollback
 		4: delete from p where id = 2 => 23503
 		4: rollback`}, ""},
@@ -211,12 +211,28 @@ var keySchedules = []struct {
 		3: alter table e add foreign key (a) references p not valid => 0
 		4: insert into e values (98) => blocks
 		3: commit
+		4: => 23503
+		4: rollback
+		5: insert into e values (98) => 23503
+		5: rollback
+		6: insert into e values (3) => 1
+		6: commit`, repeatableRead: `
+		0: create table e (a int)
+		0: commit
+		1: insert into e values (99) => 1
+		2: alter table e add foreign key (a) references p => blocks
+		1: commit
+		2: => 23503
+		2: rollback
+		3: alter table e add foreign key (a) references p not valid => 0
+		4: insert into e values (98) => blocks
+		3: commit
 		4: => 40001
 		4: rollback
 		5: insert into e values (98) => 23503
 		5: rollback
 		6: insert into e values (3) => 1
-		6: commit`, repeatableRead: "="}, ""},
+		6: commit`}, ""},
 	{schedule{name: "definition against the end of the referenced table", readCommitted: `
 		1: drop table p cascade => 0
 		2: create table d (a int references p) => blocks

@@ -56,6 +56,9 @@ func (s *Session) endIdle() {
 	s.rollback()
 	s.closed, s.ended = true, errIdleInTransaction
 	s.db.users.removeSession(s)
+	if err := s.dropTemporaries(); err != nil && s.db.options.Logger != nil {
+		s.db.options.Logger.Warn("dropping temporary tables failed; they go when the database is opened", "error", err)
+	}
 }
 
 // gone is why a closed session cannot be used.

@@ -24,6 +24,7 @@ type schedule struct {
 	name           string
 	readCommitted  string
 	repeatableRead string // "=" = as at READ COMMITTED, "" = not run
+	serializable   string // "=" = as at REPEATABLE READ, "" = not run
 }
 
 var schedules = []schedule{
@@ -43,13 +44,13 @@ var schedules = []schedule{
 		1: commit
 		2: => 40001
 		1: select * from test order by id => 1,11 2,21
-		2: rollback`},
+		2: rollback`, serializable: "="},
 	{name: "G1a: aborted reads", readCommitted: `
 		1: update test set value = 101 where id = 1
 		2: select * from test order by id => 1,10 2,20
 		1: rollback
 		2: select * from test order by id => 1,10 2,20
-		2: commit`, repeatableRead: "="},
+		2: commit`, repeatableRead: "=", serializable: "="},
 	{name: "G1b: intermediate reads", readCommitted: `
 		1: update test set value = 101 where id = 1
 		2: select * from test order by id => 1,10 2,20
@@ -62,14 +63,21 @@ var schedules = []schedule{
 		1: update test set value = 11 where id = 1
 		1: commit
 		2: select * from test order by id => 1,10 2,20
-		2: commit`},
+		2: commit`, serializable: "="},
 	{name: "G1c: circular information flow", readCommitted: `
 		1: update test set value = 11 where id = 1
 		2: update test set value = 22 where id = 2
 		1: select * from test where id = 2 => 2,20
 		2: select * from test where id = 1 => 1,10
 		1: commit
-		2: commit`, repeatableRead: "="},
+		2: commit`, repeatableRead: "=", serializable: `
+		1: update test set value = 11 where id = 1
+		2: update test set value = 22 where id = 2
+		1: select * from test where id = 2 => 2,20
+		2: select * from test where id = 1 => 1,10
+		1: commit
+		2: commit => 40001
+		1: select * from test order by id => 1,11 2,20`},
 	{name: "OTV: observed transaction vanishes", readCommitted: `
 		1: update test set value = 11 where id = 1
 		1: update test set value = 19 where id = 2
@@ -91,7 +99,7 @@ var schedules = []schedule{
 		3: select * from test where id = 1 => 1,11
 		2: rollback
 		3: select * from test where id = 2 => 2,19
-		3: commit`},
+		3: commit`, serializable: "="},
 	{name: "PMP: predicate-many-preceders", readCommitted: `
 		1: select * from test where value = 30 =>
 		2: insert into test values (3, 30)
@@ -102,7 +110,7 @@ var schedules = []schedule{
 		2: insert into test values (3, 30)
 		2: commit
 		1: select * from test where value % 3 = 0 =>
-		1: commit`},
+		1: commit`, serializable: "="},
 	{name: "PMP for write predicates", readCommitted: `
 		1: update test set value = value + 10 => 2
 		2: delete from test where value = 20 => blocks
@@ -114,7 +122,7 @@ var schedules = []schedule{
 		2: delete from test where value = 20 => blocks
 		1: commit
 		2: => 40001
-		2: rollback`},
+		2: rollback`, serializable: "="},
 	{name: "P4: lost update", readCommitted: `
 		1: select * from test where id = 1 => 1,10
 		2: select * from test where id = 1 => 1,10
@@ -129,7 +137,7 @@ var schedules = []schedule{
 		2: update test set value = 11 where id = 1 => blocks
 		1: commit
 		2: => 40001
-		2: rollback`},
+		2: rollback`, serializable: "="},
 	{name: "G-single: read skew", readCommitted: `
 		1: select * from test where id = 1 => 1,10
 		2: select * from test where id = 1 => 1,10
@@ -146,7 +154,7 @@ var schedules = []schedule{
 		2: update test set value = 18 where id = 2
 		2: commit
 		1: select * from test where id = 2 => 2,20
-		1: commit`},
+		1: commit`, serializable: "="},
 	{name: "G-single with predicates", readCommitted: `
 		1: select * from test where value % 5 = 0 order by id => 1,10 2,20
 		2: update test set value = 12 where value = 10
@@ -157,7 +165,7 @@ var schedules = []schedule{
 		2: update test set value = 12 where value = 10
 		2: commit
 		1: select * from test where value % 3 = 0 =>
-		1: commit`},
+		1: commit`, serializable: "="},
 	{name: "G-single with a write predicate", readCommitted: `
 		1: select * from test where id = 1 => 1,10
 		2: select * from test order by id => 1,10 2,20
@@ -172,14 +180,21 @@ var schedules = []schedule{
 		2: update test set value = 18 where id = 2
 		2: commit
 		1: delete from test where value = 20 => 40001
-		1: rollback`},
+		1: rollback`, serializable: "="},
 	{name: "G2-item: write skew", readCommitted: `
 		1: select * from test where id in (1, 2) order by id => 1,10 2,20
 		2: select * from test where id in (1, 2) order by id => 1,10 2,20
 		1: update test set value = 11 where id = 1
 		2: update test set value = 21 where id = 2
 		1: commit
-		2: commit`, repeatableRead: "="},
+		2: commit`, repeatableRead: "=", serializable: `
+		1: select * from test where id in (1, 2) order by id => 1,10 2,20
+		2: select * from test where id in (1, 2) order by id => 1,10 2,20
+		1: update test set value = 11 where id = 1
+		2: update test set value = 21 where id = 2
+		1: commit
+		2: commit => 40001
+		1: select * from test order by id => 1,11 2,20`},
 	{name: "G2: anti-dependency cycles", readCommitted: `
 		1: select * from test where value % 3 = 0 =>
 		2: select * from test where value % 3 = 0 =>
@@ -187,7 +202,31 @@ var schedules = []schedule{
 		2: insert into test values (4, 42)
 		1: commit
 		2: commit
-		1: select * from test where value % 3 = 0 order by id => 3,30 4,42`, repeatableRead: "="},
+		1: select * from test where value % 3 = 0 order by id => 3,30 4,42`, repeatableRead: "=", serializable: `
+		1: select * from test where value % 3 = 0 =>
+		2: select * from test where value % 3 = 0 =>
+		1: insert into test values (3, 30)
+		2: insert into test values (4, 42)
+		1: commit
+		2: commit => 40001
+		1: select * from test where value % 3 = 0 order by id => 3,30`},
+	{name: "G2 with two anti-dependency edges", readCommitted: `
+		1: select * from test order by id => 1,10 2,20
+		2: update test set value = value + 5 where id = 2
+		2: commit
+		3: select * from test order by id => 1,10 2,25
+		3: commit
+		1: update test set value = 0 where id = 1
+		1: commit
+		1: select * from test order by id => 1,0 2,25`, repeatableRead: "=", serializable: `
+		1: select * from test order by id => 1,10 2,20
+		2: update test set value = value + 5 where id = 2
+		2: commit
+		3: select * from test order by id => 1,10 2,25
+		3: commit
+		1: update test set value = 0 where id = 1 => 40001
+		1: rollback
+		1: select * from test order by id => 1,10 2,25`},
 }
 
 // More schedules, of what READ COMMITTED does with rows that changed under a statement.
@@ -322,13 +361,13 @@ var rereads = []schedule{
 		2: insert into test values (3, 33) on conflict (id) do update set value = test.value + excluded.value => blocks
 		1: commit
 		2: => 40001
-		2: rollback`},
+		2: rollback`, serializable: "="},
 	{name: "an upsert inserts when the other insert goes", readCommitted: `
 		1: insert into test values (3, 30)
 		2: insert into test values (3, 33) on conflict (id) do update set value = test.value + excluded.value returning value => blocks
 		1: rollback
 		2: => 33
-		2: commit`, repeatableRead: "="},
+		2: commit`, repeatableRead: "=", serializable: "="},
 	{name: "an upsert takes the newest row", readCommitted: `
 		1: update test set value = 11 where id = 1
 		2: insert into test values (1, 5) on conflict (id) do update set value = test.value + excluded.value where test.value > 10 returning value => blocks
@@ -351,7 +390,7 @@ var rereads = []schedule{
 		1: insert into test values (3, 30)
 		1: commit
 		2: insert into test values (3, 33), (4, 44) on conflict do nothing => 40001
-		2: rollback`},
+		2: rollback`, serializable: "="},
 	{name: "a deadlock's victim gives its locks back at once", readCommitted: `
 		1: update test set value = 11 where id = 1
 		2: update test set value = 22 where id = 2
@@ -364,20 +403,20 @@ var rereads = []schedule{
 		2: select * from test order by id => 1,11 2,12`},
 }
 
-// What REPEATABLE READ does with locking clauses.
+// What REPEATABLE READ and SERIALIZABLE do with locking clauses.
 var locks = []schedule{
 	{name: "a row that changed cannot be locked", repeatableRead: `
 		1: select * from test where id = 1 => 1,10
 		2: update test set value = 11 where id = 1
 		2: commit
 		1: select * from test where id = 1 for update => 40001
-		1: rollback`},
+		1: rollback`, serializable: "="},
 	{name: "a row that did not change can", repeatableRead: `
 		1: select * from test where id = 1 => 1,10
 		2: update test set value = 21 where id = 2
 		2: commit
 		1: select * from test where id = 1 for update => 1,10
-		1: commit`},
+		1: commit`, serializable: "="},
 }
 
 // TestIsolation runs the schedules at each level, with the table read by rows, by columns and
@@ -396,6 +435,14 @@ func TestIsolation(t *testing.T) {
 			if s.repeatableRead != "" {
 				t.Run(view+"/repeatable read/"+s.name, func(t *testing.T) {
 					runSchedule(t, view, "repeatable read", s.repeatableRead)
+				})
+			}
+			if s.serializable == "=" {
+				s.serializable = s.repeatableRead
+			}
+			if s.serializable != "" {
+				t.Run(view+"/serializable/"+s.name, func(t *testing.T) {
+					runSchedule(t, view, "serializable", s.serializable)
 				})
 			}
 		}

@@ -19,8 +19,8 @@ import (
 // MaxLoadRows is the most rows a LoadBatch takes.
 const MaxLoadRows = 1024
 
-// LoadBatch is what a BulkLoad's fill function hands over: the values of every column, in the
-// table's order and without NULLs. The slices are not copied: they must stay unchanged until the
+// LoadBatch is what a BulkLoad's fill function hands over: the values of every column but generated
+// ones, in the table's order and without NULLs. The slices are not copied: they must stay unchanged until the
 // same worker's next call.
 type LoadBatch struct {
 	// Worker numbers the calling worker, from 0: calls with the same number never overlap.
@@ -173,13 +173,19 @@ func (w *copyWorker) fill(seq uint64, b *LoadBatch, fill func(uint64, *LoadBatch
 		return 0, sqlerr.New(sqlerr.InvalidParameterValue, "bulk load: a batch has %d rows, expected 0 to %d", rows, MaxLoadRows)
 	}
 	for i := range b.columns {
+		if c := &w.l.table.Columns[i]; c.Generated != "" {
+			if b.columns[i].given {
+				return 0, sqlerr.New(sqlerr.GeneratedAlways, "bulk load: column %q was given, which is a generated column", c.Name)
+			}
+			continue
+		}
 		if err := b.columns[i].check(&w.l.table.Columns[i], rows); err != nil {
 			return 0, err
 		}
 	}
 	for from := 0; from < rows; piece++ {
 		to := min(from+vector.BatchCap, rows)
-		for i := range b.columns {
+		for _, i := range w.l.targets {
 			b.columns[i].copyTo(w.row.Vecs[i], from, to)
 		}
 		if err := w.load(number+uint64(piece), to-from); err != nil {
@@ -190,13 +196,13 @@ func (w *copyWorker) fill(seq uint64, b *LoadBatch, fill func(uint64, *LoadBatch
 	return rows, nil
 }
 
-// noRows empties the worker's batch.
+// noRows is a batch without rows.
 func (w *copyWorker) noRows() *vector.Batch {
-	for i, v := range w.row.Vecs {
-		v.Reset(w.l.table.Columns[i].Type.Kind(), 0)
+	b := &vector.Batch{}
+	for i := range w.l.table.Columns {
+		b.Vecs = append(b.Vecs, vector.New(w.l.table.Columns[i].Type.Kind(), 0))
 	}
-	w.row.N, w.row.Sel = 0, nil
-	return w.row
+	return b
 }
 
 // check refuses values that the column cannot hold.

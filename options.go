@@ -3,6 +3,8 @@ package weft
 import (
 	"log/slog"
 	"runtime"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // Options say how a database is opened. The zero value of each field means its default.
@@ -28,7 +30,8 @@ type Options struct {
 	// Logger receives what the engine has to say. Default: nothing is logged.
 	Logger *slog.Logger
 
-	spillBytes int64 // how much a transaction's writes may take in memory
+	spillBytes int64  // how much a transaction's writes may take in memory
+	fs         vfs.FS // replaces the operating system's file system, for tests; other processes know nothing of it
 }
 
 // maxSpillBytes is how much of a transaction's writes stays in memory at most.

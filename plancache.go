@@ -20,6 +20,7 @@ type planKey struct {
 	text     string
 	settings string // that shape plans
 	types    string // of the parameters, where they are declared
+	temp     string // schema of the session's temporary relations, if it has any
 	catalog  uint64 // version
 	views    uint64 // version
 }
@@ -58,7 +59,7 @@ func (c *planCache) put(key planKey, p *cachedPlan) {
 }
 
 // planningSettings are the settings that shape plans.
-var planningSettings = []string{setSearchPath, setRouterMode, setImcvScan, setHybridScan, setHashJoin, setIndexScan, setNestedLoop, setDisabledRules, setEnableHTAP, setTimeZone}
+var planningSettings = []string{setSearchPath, setRouterMode, setImcvScan, setHybridScan, setHashJoin, setSeqScan, setIndexScan, setIndexOnlyScan, setBitmapScan, setNestedLoop, setDisabledRules, setEnableHTAP, setTimeZone}
 
 // plan returns the plan of the statement and tells the client what planning noticed.
 func (r *running) plan(c *catalog.Snapshot) (*cachedPlan, error) {
@@ -78,6 +79,9 @@ func (r *running) cachedPlan(c *catalog.Snapshot) (*cachedPlan, error) {
 	key := planKey{text: r.text, catalog: c.Version, views: s.db.views.Version()}
 	if cached {
 		key.settings = s.derived().planning
+		if s.temp.used {
+			key.temp = s.temp.schema
+		}
 		for _, t := range r.types {
 			key.types += t.String() + "\x00"
 		}

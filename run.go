@@ -25,13 +25,14 @@ type running struct {
 	types  []catalog.Type
 	now    int64          // microseconds
 	env    expr.Env       // of sessionEnv and planEnv
+	seq    sequences      // of env
 	params []vector.Datum // memory of env.Params
 }
 
 // run dispatches on the kind of statement.
 func (r *running) run() (*Rows, error) {
 	switch n := r.stmt.(type) {
-	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete:
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge:
 		return r.query()
 	case *sql.Explain:
 		return r.explain(n)
@@ -45,6 +46,8 @@ func (r *running) run() (*Rows, error) {
 		return r.savepoint()
 	case *sql.SetTransaction:
 		return r.setTransaction(n)
+	case *sql.Lock:
+		return r.lockTables(n)
 	case *sql.SetConstraints:
 		return r.setConstraints(n)
 	case *sql.Set:
@@ -104,6 +107,9 @@ func (w *work) end(ctx context.Context, err error) error {
 		return err
 	}
 	w.done = true
+	if err == nil && !w.own {
+		err = w.txn.CheckSerializable()
+	}
 	if err != nil {
 		w.txn.RollbackStatement()
 		if w.own {
@@ -116,6 +122,9 @@ func (w *work) end(ctx context.Context, err error) error {
 		return nil
 	}
 	defer w.txn.Rollback()
+	if err := w.s.atCommit(ctx, w.txn); err != nil {
+		return err
+	}
 	if err := w.txn.Commit(ctx); err != nil {
 		return err
 	}
@@ -143,11 +152,13 @@ func (s *Session) input(c *catalog.Snapshot) planner.Input {
 func (s *Session) plannerSettings() *planner.Settings {
 	p := planner.DefaultSettings()
 	p.SearchPath = s.derived().searchPath
+	p.TempSchema, p.TempUsed = s.temp.schema, s.temp.used
 	p.EnableHTAP = s.on(setEnableHTAP)
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)
 	p.EnableHashJoin = s.on(setHashJoin)
-	p.EnableIndexScan, p.EnableIndexJoin = s.on(setIndexScan), s.on(setNestedLoop)
+	p.EnableSeqScan, p.EnableIndexScan, p.EnableIndexOnlyScan, p.EnableBitmapScan = s.on(setSeqScan), s.on(setIndexScan), s.on(setIndexOnlyScan), s.on(setBitmapScan)
+	p.EnableIndexJoin = s.on(setNestedLoop)
 	switch s.setting(setRouterMode) {
 	case "row":
 		p.Router = planner.RouterRow
@@ -166,7 +177,8 @@ func (s *Session) plannerSettings() *planner.Settings {
 // sessionEnv is what expressions without parameters may depend on.
 func (r *running) sessionEnv() *expr.Env {
 	d := r.s.derived()
-	r.env = expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: d.zone, SearchPath: d.searchPath, Version: "PostgreSQL " + serverVersion, Sequences: (*sequences)(r)}
+	r.seq = sequences{r: r}
+	r.env = expr.Env{Now: r.s.txStart, StatementNow: r.now, TimeZone: d.zone, SearchPath: d.searchPath, Version: "PostgreSQL " + serverVersion, Sequences: &r.seq}
 	return &r.env
 }
 
@@ -210,7 +222,7 @@ func (r *running) timed() (*running, context.CancelFunc) {
 	return &inner, cancel
 }
 
-// query runs SELECT, INSERT, UPDATE or DELETE.
+// query runs SELECT, INSERT, UPDATE, DELETE or MERGE.
 func (r *running) query() (*Rows, error) {
 	if q, ok := r.stmt.(*sql.Select); ok {
 		if !locksRows(q) {
@@ -233,33 +245,36 @@ func (r *running) query() (*Rows, error) {
 }
 
 func (r *running) writeIn(w *work) (*Rows, error) {
-	view := w.txn.View()
-	defer view.Release()
-	plan, err := r.plan(view.Catalog())
+	plan, view, err := r.lockedPlan(w, r.plan)
 	if err != nil {
 		return nil, err
 	}
+	defer view.Release()
 	return r.write(plan, w, view)
 }
 
 // read starts a SELECT; its rows stream from a running plan.
 func (r *running) read() (rows *Rows, err error) {
-	view := r.s.view()
-	defer func() {
-		if rows == nil { // also when planning panics
-			view.Release()
-		}
-	}()
-	return r.readThrough(view)
-}
-
-// readThrough runs a SELECT through a view, which the rows release when they are closed.
-func (r *running) readThrough(view *storage.View) (*Rows, error) {
-	s := r.s
-	plan, err := r.plan(view.Catalog())
+	in, err := r.s.beginReading(r.ctx)
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if rows == nil { // also when planning panics
+			in.abandon()
+		}
+	}()
+	return r.readIn(in)
+}
+
+// readIn runs a SELECT; the rows end the reading when they are closed.
+func (r *running) readIn(in *reading) (*Rows, error) {
+	s := r.s
+	plan, err := r.planReading(in)
+	if err != nil {
+		return nil, err
+	}
+	view := in.view
 	env, err := r.planEnv(plan.Plan)
 	if err != nil {
 		return nil, err
@@ -268,7 +283,7 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 		return nil, err
 	}
 	if plan.Point != nil {
-		return r.readPoint(plan, view, env)
+		return r.readPoint(plan, in, env)
 	}
 	ctx, cancel := r.deadline()
 	cursor, err := exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
@@ -279,8 +294,12 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 	rows := &Rows{ctx: ctx, columns: plan.columns, cursor: cursor, env: env, tagPrefix: "SELECT", onError: s.fail}
 	rows.finish = func() {
 		cancel()
-		view.Release()
 		s.db.users.removeRows(rows)
+		if rows.err != nil {
+			in.abandon()
+		} else {
+			rows.err = in.end(context.WithoutCancel(ctx)) // the rows are read: only conflicts count
+		}
 		if s.txn == nil {
 			if err := s.syncSequences(); err != nil && rows.err == nil {
 				rows.err = err
@@ -289,17 +308,6 @@ func (r *running) readThrough(view *storage.View) (*Rows, error) {
 	}
 	s.db.users.addRows(rows)
 	return rows, nil
-}
-
-// view is the state the next statement sees.
-func (s *Session) view() *storage.View {
-	if s.txn == nil {
-		return s.db.engine.View()
-	}
-	s.txUsed = true
-	s.txn.BeginStatement()
-	defer s.txn.EndStatement()
-	return s.txn.View()
 }
 
 // execQuery is what a plan runs on under a context.
@@ -363,6 +371,8 @@ func (r *running) writeRows(plan *cachedPlan, w *work, view *storage.View, chang
 		rows.tag = "UPDATE " + strconv.FormatInt(rows.affected, 10)
 	case *sql.Delete:
 		rows.tag = "DELETE " + strconv.FormatInt(rows.affected, 10)
+	case *sql.Merge:
+		rows.tag = "MERGE " + strconv.FormatInt(rows.affected, 10)
 	case *sql.Select:
 		rows.tagPrefix = "SELECT"
 	}

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 
 	"github.com/weftdb/weft/catalog"
-	"github.com/weftdb/weft/sql"
 	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
@@ -13,31 +12,6 @@ import (
 // lock takes the lock that keeps others from reading or changing a table while it is redefined.
 func (d *definition) lock(t *catalog.Table) error {
 	return d.w.txn.LockTable(d.r.ctx, t.ID, storage.AccessExclusive, storage.Wait)
-}
-
-// analyze refreshes the statistics of the named tables, of all without names.
-func (d *definition) analyze(names []sql.MaintenanceTable) error {
-	tables := d.ddl.Catalog.Tables()
-	if len(names) > 0 {
-		tables = nil
-		for i := range names {
-			t, err := d.ddl.LookupTable(names[i].Name)
-			if err != nil {
-				return err
-			}
-			tables = append(tables, t)
-		}
-	}
-	for _, t := range tables {
-		stats, err := d.r.collect(t, d.w.txn.View())
-		if err != nil {
-			return err
-		}
-		if err := d.w.txn.SetStats(t.ID, stats); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // collect reads a table's rows under a view, which it releases, on the session's workers.

@@ -16,11 +16,27 @@ func (r *running) define() (*Rows, error) {
 	if err := r.refuseIfReadOnly(); err != nil {
 		return nil, err
 	}
+	switch n := r.stmt.(type) {
+	case *sql.CreateIndex:
+		if n.Concurrently {
+			return r.createIndexOnline(n)
+		}
+	case *sql.Drop:
+		if n.Concurrently {
+			return r.dropIndexOnline(n)
+		}
+	}
+	return r.defineBy((*definition).run)
+}
+
+// defineBy runs a step that changes or describes the catalog, in a transaction of its own outside of
+// a transaction block.
+func (r *running) defineBy(step func(d *definition) (*Rows, error)) (*Rows, error) {
 	env := r.sessionEnv()
 	w := r.s.beginWork()
 	defer w.abandon()
 	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine, Env: env}}
-	rows, err := d.run()
+	rows, err := step(d)
 	if err = w.end(r.ctx, err); err != nil {
 		return nil, err
 	}
@@ -61,13 +77,15 @@ func (d *definition) run() (*Rows, error) {
 	case *sql.CreateTableAs:
 		return d.createTableAs(n)
 	case *sql.AlterTable:
-		return d.alterTable(n)
+		return d.alter(n)
 	case *sql.Drop:
 		return d.drop(n)
 	case *sql.Truncate:
 		return d.truncate(n)
 	case *sql.CreateIndex:
 		return d.createIndex(n)
+	case *sql.Reindex:
+		return d.reindex(n)
 	case *sql.CreateView:
 		return d.createView(n)
 	case *sql.CreateSequence:
@@ -77,9 +95,9 @@ func (d *definition) run() (*Rows, error) {
 	case *sql.CreateSchema:
 		return d.createSchema(n)
 	case *sql.Analyze:
-		return done("ANALYZE"), d.analyze(n.Tables)
+		return done("ANALYZE"), d.analyze(n)
 	case *sql.Vacuum:
-		return done("VACUUM"), d.analyze(n.Tables)
+		return done("VACUUM"), d.vacuum(n)
 	}
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this statement is not supported yet").At(d.r.stmt.SourceSpan().Start)
 }
@@ -90,6 +108,9 @@ func (d *definition) put(t *catalog.Table) error {
 		return err
 	}
 	d.ddl.Catalog = d.w.txn.Catalog()
+	if t.Temp {
+		d.r.s.temp.used, d.ddl.Settings.TempUsed = true, true
+	}
 	return nil
 }
 
@@ -97,6 +118,11 @@ func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
 	plan, err := planner.Build(n.Query, d.ddl.Input)
 	if err != nil {
 		return nil, err
+	}
+	for _, u := range plan.Relations {
+		if err := d.w.txn.LockTable(d.r.ctx, u.ID, useModes[u.Use], storage.Wait); err != nil {
+			return nil, err
+		}
 	}
 	d.ddl.Notices = append(d.ddl.Notices, plan.Notices...)
 	t, err := d.ddl.CreateTableAs(n, plan)
@@ -124,7 +150,7 @@ func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
 	return &Rows{done: true, affected: rows.affected, tag: "SELECT " + itoa(rows.affected)}, nil
 }
 
-func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
+func (d *definition) alterTable(n *sql.AlterTable) error {
 	var failed error
 	hasRows := func(t *catalog.Table) bool {
 		some, err := d.anyRow("SELECT 1 FROM " + qualified(t) + " LIMIT 1")
@@ -135,7 +161,7 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 	}
 	if old := d.ddl.FindTable(n.Name); old != nil {
 		if err := d.lockAltered(old, n); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	change, err := d.ddl.AlterTable(n, hasRows)
@@ -143,19 +169,27 @@ func (d *definition) alterTable(n *sql.AlterTable) (*Rows, error) {
 		err = failed
 	}
 	if err != nil || change.Table == nil {
-		return done("ALTER TABLE"), err
+		return err
 	}
 	d.viewsChanged = change.ViewChanged || change.Table.HasView
 	if err := d.putSequences(); err != nil {
-		return nil, err
+		return err
 	}
 	if err := d.dropDependents(change.Dependents); err != nil {
-		return nil, err
+		return err
 	}
 	if err := d.putChecked(change); err != nil {
-		return nil, err
+		return err
 	}
-	return done("ALTER TABLE"), d.dropOrphanSequences(change.Table)
+	if err := d.putAll(change.Views); err != nil {
+		return err
+	}
+	for _, r := range change.Sequences {
+		if err := d.dropRelation(r); err != nil {
+			return err
+		}
+	}
+	return d.dropOrphanSequences(change.Table)
 }
 
 // lockAltered locks what an ALTER TABLE concerns.
@@ -192,10 +226,11 @@ func (d *definition) dropOrphanSequences(t *catalog.Table) error {
 }
 
 // putChecked replaces a table by its altered form: without the new constraints first, then, when
-// the rows are found to obey them and their indexes are built, with them.
+// the rows, rewritten where they have to be, are found to obey them and their indexes are built, with
+// them.
 func (d *definition) putChecked(change *planner.Alteration) error {
 	t := change.Table
-	if len(change.NotNull)+len(change.Checks)+len(change.Indexes)+len(change.ForeignKeys) == 0 {
+	if change.Rewrite == nil && len(change.NotNull)+len(change.Checks)+len(change.Indexes)+len(change.ForeignKeys) == 0 {
 		return d.put(t)
 	}
 	isNew := func(x catalog.Index) bool { return slices.Contains(change.Indexes, x.ID) }
@@ -206,8 +241,17 @@ func (d *definition) putChecked(change *planner.Alteration) error {
 	for _, id := range change.NotNull {
 		without.Columns[without.ColumnByID(id)].NotNull = false
 	}
+	before := d.w.txn.LatestView()
+	defer before.Release()
 	if err := d.put(without); err != nil {
 		return err
+	}
+	if change.Rewrite != nil {
+		var err error
+		if without, err = d.rewrite(without, change.Rewrite, before); err != nil {
+			return err
+		}
+		t.Stores, t.Epoch = without.Stores, without.Epoch
 	}
 	if err := d.checkRows(without, change); err != nil {
 		return err
@@ -224,6 +268,11 @@ func (d *definition) putChecked(change *planner.Alteration) error {
 	}
 	for _, name := range change.ForeignKeys {
 		if err := d.checkForeignKey(t, t.ForeignKey(name)); err != nil {
+			return err
+		}
+	}
+	for _, ref := range change.Referencing {
+		if err := d.checkForeignKey(ref.Child, ref.Key); err != nil {
 			return err
 		}
 	}
@@ -255,14 +304,22 @@ func (d *definition) checkRows(t *catalog.Table, change *planner.Alteration) err
 }
 
 // alterLock is the lock that a list of ALTER TABLE actions needs. A change of the column view does
-// not concern rows: readers and writers go on.
+// not concern rows: readers and writers go on. A foreign key concerns writers only.
 func alterLock(actions []sql.AlterAction) storage.LockMode {
+	mode := storage.ShareUpdateExclusive
 	for _, a := range actions {
-		if _, ok := a.(*sql.ColView); !ok {
-			return storage.AccessExclusive
+		switch a := a.(type) {
+		case *sql.ColView:
+			continue
+		case *sql.AddConstraint:
+			if a.Constraint.Kind == sql.ForeignKey {
+				mode = storage.ShareRowExclusive
+				continue
+			}
 		}
+		return storage.AccessExclusive
 	}
-	return storage.ShareUpdateExclusive
+	return mode
 }
 
 // anyRow reports whether a query yields a row, as the statement's transaction sees it.
@@ -277,7 +334,7 @@ func (d *definition) anyRow(query string) (bool, error) {
 	}
 	inner := *d.r
 	inner.stmt, inner.args = stmt, nil
-	view := d.w.txn.View()
+	view := d.w.txn.LatestView() // the table is locked: what others committed since the transaction's snapshot counts
 	defer view.Release()
 	rows, err := inner.write(newCachedPlan(plan), d.w, view)
 	if err != nil {

@@ -73,6 +73,11 @@ func (r *running) explain(n *sql.Explain) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.s.txn != nil {
+		if err := r.s.enterSnapshot(r.ctx, r.s.txn); err != nil {
+			return nil, err
+		}
+	}
 	w := r.s.beginWork()
 	defer w.abandon()
 	lines, err := r.explainIn(n, o, w)
@@ -108,20 +113,27 @@ func splitBatch(b *vector.Batch) []*vector.Batch {
 func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) ([]string, error) {
 	stmt := n.Stmt
 	switch inner := stmt.(type) {
-	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete:
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge:
 	case *sql.CreateTableAs:
 		stmt = inner.Query
 	default:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN of this statement is not supported").At(n.Start)
 	}
-	view := w.txn.View()
-	defer view.Release()
-	started := time.Now()
-	plan, err := planner.Build(stmt, r.s.input(view.Catalog()))
+	var started time.Time
+	locked, view, err := r.lockedPlan(w, func(c *catalog.Snapshot) (*cachedPlan, error) {
+		started = time.Now()
+		plan, err := planner.Build(stmt, r.s.input(c))
+		o.PlanningNanos = time.Since(started).Nanoseconds()
+		if err != nil {
+			return nil, err
+		}
+		return newCachedPlan(plan), nil
+	})
 	if err != nil {
 		return nil, err
 	}
-	o.PlanningNanos = time.Since(started).Nanoseconds()
+	defer view.Release()
+	plan := locked.Plan
 	r.s.notices(plan.Notices)
 	if !o.Analyze {
 		return planner.Explain(plan, o), nil

@@ -2,7 +2,6 @@ package weft
 
 import (
 	"github.com/weftdb/weft/expr"
-	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -13,8 +12,8 @@ type pointRows struct {
 	list  [1]*vector.Batch
 }
 
-// readPoint runs a plan that looks one row up: no operators, no goroutine. It takes over the view.
-func (r *running) readPoint(plan *cachedPlan, view *storage.View, env *expr.Env) (*Rows, error) {
+// readPoint runs a plan that looks one row up: no operators, no goroutine. It ends the reading.
+func (r *running) readPoint(plan *cachedPlan, in *reading, env *expr.Env) (*Rows, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, contextError(r.ctx, err)
 	}
@@ -35,12 +34,12 @@ func (r *running) readPoint(plan *cachedPlan, view *storage.View, env *expr.Env)
 			}
 		}
 		if d.Null {
-			view.Release()
+			in.abandon()
 			return rows, nil
 		}
 		key = append(key, d)
 	}
-	_, found, err := view.LookupRow(point.Scan.Table, point.Scan.Table.PrimaryKey(), key, point.Cols, &one.batch)
+	_, found, err := in.view.LookupRow(point.Scan.Table, point.Scan.Table.PrimaryKey(), key, point.Cols, &one.batch)
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +47,11 @@ func (r *running) readPoint(plan *cachedPlan, view *storage.View, env *expr.Env)
 		one.list[0] = &one.batch
 		rows.kept = one.list[:]
 	}
-	view.Release()
+	if in.implicit != nil {
+		if err := in.implicit.Commit(r.ctx); err != nil {
+			return nil, err
+		}
+	}
+	in.abandon()
 	return rows, nil
 }

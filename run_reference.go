@@ -26,11 +26,16 @@ type keyWork struct {
 
 // settleKeys ends a statement that changed values of foreign keys.
 func (r *running) settleKeys(w *work, changes *exec.KeyChanges) error {
-	if changes.Table == nil {
+	k := &keyWork{r: r, w: w}
+	for _, c := range []*exec.KeyChanges{changes, changes.Deleted()} {
+		if c.Table != nil {
+			k.queue = append(k.queue, c)
+		}
+	}
+	if k.queue == nil {
 		return nil
 	}
-	env := r.sessionEnv()
-	k := &keyWork{r: r, w: w, env: env, queue: []*exec.KeyChanges{changes}}
+	k.env = r.sessionEnv()
 	for len(k.queue) > 0 {
 		next := k.queue[0]
 		k.queue = k.queue[1:]
@@ -274,6 +279,27 @@ func (k *keyWork) latest() *storage.View {
 	return k.w.txn.LatestView()
 }
 
+// lockedPlan plans a statement with its tables locked, and returns the view that it sees.
+func (k *keyWork) lockedPlan(stmt sql.Statement) (*planner.Plan, *storage.View, error) {
+	for {
+		view := k.latest()
+		plan, err := planner.Build(stmt, k.r.s.input(view.Catalog()))
+		old := false
+		if err == nil {
+			old, err = k.r.lockRelations(k.w.txn, plan, view)
+		}
+		if err == nil && !old {
+			return plan, view, nil
+		}
+		view.Release()
+		if err != nil {
+			return nil, nil, err
+		}
+		k.w.txn.EndStatement() // it has not written
+		k.w.txn.BeginStatement()
+	}
+}
+
 // run runs a statement that sees the latest committed state and all the transaction has written so
 // far, whatever the isolation level: what others committed since the transaction's snapshot counts.
 // Writing rows that the snapshot does not have is a conflict, 40001.
@@ -285,14 +311,13 @@ func (k *keyWork) run(query string) (*Rows, error) {
 	txn := k.w.txn
 	txn.BeginStatement()
 	defer txn.EndStatement() // after an error the statement that this one is part of is undone
-	view := k.latest()
-	defer view.Release()
-	plan, err := planner.Build(stmt, k.r.s.input(view.Catalog()))
+	inner := *k.r
+	inner.stmt, inner.args, inner.text = stmt, nil, query
+	plan, view, err := k.lockedPlan(stmt)
 	if err != nil {
 		return nil, err
 	}
-	inner := *k.r
-	inner.stmt, inner.args, inner.text = stmt, nil, query
+	defer view.Release()
 	changes := &exec.KeyChanges{}
 	rows, err := inner.writeRows(newCachedPlan(plan), k.w, view, changes)
 	if err == nil && changes.Table != nil {

@@ -3,6 +3,7 @@ package weft
 import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
 	"github.com/weftdb/weft/storage"
 )
@@ -15,6 +16,9 @@ func (d *definition) createSchema(n *sql.CreateSchema) (*Rows, error) {
 			return done("CREATE SCHEMA"), nil
 		}
 		return nil, sqlerr.New(sqlerr.DuplicateObject, "schema %q already exists", n.Name.Name).At(n.Name.Start)
+	}
+	if err := planner.ReservedSchema(n.Name); err != nil {
+		return nil, err
 	}
 	return done("CREATE SCHEMA"), d.w.txn.SetCatalog(d.r.ctx, current.WithSchema(n.Name.Name, true))
 }

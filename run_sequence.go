@@ -5,6 +5,7 @@ import (
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
 )
 
 func (d *definition) createSequence(n *sql.CreateSequence) (*Rows, error) {
@@ -91,8 +92,12 @@ func (d *definition) putSequences() error {
 	return nil
 }
 
-// sequences are the sequences as a statement sees them.
-type sequences running
+// sequences are the sequences as a statement sees them: with those that its transaction, if it has
+// one already, has made.
+type sequences struct {
+	r   *running
+	txn *storage.Txn
+}
 
 func (s *sequences) find(name string) (*catalog.Table, error) {
 	parsed, err := sql.ParseExpr(name)
@@ -104,13 +109,14 @@ func (s *sequences) find(name string) (*catalog.Table, error) {
 	if len(ref.Parts) == 2 {
 		schema = ref.Parts[0].Name
 	}
-	session := s.s
-	c := session.db.engine.Catalog()
-	if session.txn != nil {
-		c = session.txn.Catalog()
+	session := s.r.s
+	c := session.Catalog()
+	if s.txn != nil {
+		c = s.txn.Catalog()
 	}
 	short := ref.Parts[len(ref.Parts)-1].Name
-	if q := planner.FindSequence(c, session.derived().searchPath, schema, short); q != nil {
+	path := planner.Settings{SearchPath: session.derived().searchPath, TempSchema: session.temp.schema, TempUsed: session.temp.used}
+	if q := planner.FindSequence(c, path.LookupPath(), schema, short); q != nil {
 		return q, nil
 	}
 	return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name)
@@ -122,24 +128,24 @@ func (s *sequences) NextValue(name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if s.s.readOnly() {
+	if s.r.s.readOnly() {
 		return 0, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute nextval() in a read-only transaction")
 	}
-	v, logged, err := s.s.db.engine.NextValue(q)
+	v, logged, err := s.r.s.db.engine.NextValue(q)
 	if err != nil {
 		return 0, err
 	}
 	if logged {
-		s.s.drawn.unsynced.Store(true)
+		s.r.s.drawn.unsynced.Store(true)
 	}
-	s.s.drawn.remember(q.ID, v)
+	s.r.s.drawn.remember(q.ID, v)
 	return v, nil
 }
 
 // CurrentValue returns what the session drew last.
 func (s *sequences) CurrentValue(name string) (int64, error) {
 	if name == "" {
-		v, ok := s.s.drawn.latest()
+		v, ok := s.r.s.drawn.latest()
 		if !ok {
 			return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "lastval is not yet defined in this session")
 		}
@@ -149,7 +155,7 @@ func (s *sequences) CurrentValue(name string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	v, ok := s.s.drawn.of(q.ID)
+	v, ok := s.r.s.drawn.of(q.ID)
 	if !ok {
 		return 0, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "currval of sequence %q is not yet defined in this session", q.Name)
 	}
@@ -162,15 +168,15 @@ func (s *sequences) SetValue(name string, value int64, called bool) error {
 	if err != nil {
 		return err
 	}
-	if s.s.readOnly() {
+	if s.r.s.readOnly() {
 		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute setval() in a read-only transaction")
 	}
-	if err := s.s.db.engine.SetValue(q, value, called); err != nil {
+	if err := s.r.s.db.engine.SetValue(q, value, called); err != nil {
 		return err
 	}
-	s.s.drawn.unsynced.Store(true)
+	s.r.s.drawn.unsynced.Store(true)
 	if called {
-		s.s.drawn.set(q.ID, value)
+		s.r.s.drawn.set(q.ID, value)
 	}
 	return nil
 }

@@ -37,12 +37,15 @@ func (r *running) setForTransaction(st *setting, text string) error {
 		return err
 	}
 	o := r.s.currentTxOptions()
-	if st.name == setTransactionMode {
+	switch st.name {
+	case setTransactionMode:
 		o.Isolation = isolationNamed(value)
-	} else {
+	case setTransactionDefer:
+		o.Deferrable = value == "on"
+	default:
 		o.ReadOnly = value == "on"
 	}
-	return r.s.setTxOptions(o)
+	return r.s.setTxOptions(o, st.name == setTransactionDefer)
 }
 
 func (r *running) resetOne(st *setting, local bool) error {
@@ -51,6 +54,8 @@ func (r *running) resetOne(st *setting, local bool) error {
 		return r.setForTransaction(st, r.s.setting(setDefaultIsolation))
 	case setTransactionReadOnly:
 		return r.setForTransaction(st, r.s.setting(setDefaultReadOnly))
+	case setTransactionDefer:
+		return r.setForTransaction(st, r.s.setting(setDefaultDeferrable))
 	}
 	return r.s.reset(st.name, local)
 }
@@ -98,6 +103,8 @@ func (s *Session) shown(name string) string {
 		return s.currentTxOptions().Isolation.String()
 	case setTransactionReadOnly:
 		return onOff(s.currentTxOptions().ReadOnly)
+	case setTransactionDefer:
+		return onOff(s.currentTxOptions().Deferrable)
 	}
 	return settings[name].shownValue(s.setting(name))
 }
@@ -132,10 +139,13 @@ func (r *running) prepare(n *sql.Prepare) (*Rows, error) {
 		return nil, err
 	}
 	switch n.Stmt.(type) {
-	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete: // wrong names and types are told now
-		view := r.s.view()
-		defer view.Release()
-		in := r.s.input(view.Catalog())
+	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge: // wrong names and types are told now
+		reading, err := r.s.beginReading(r.ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer reading.abandon()
+		in := r.s.input(reading.view.Catalog())
 		in.ParamTypes = types
 		plan, err := planner.Build(n.Stmt, in)
 		if err != nil {
@@ -217,5 +227,10 @@ func (r *running) discard(n *sql.Discard) (*Rows, error) {
 		clear(r.s.prepared)
 		r.s.values = sessionValues{}
 	}
-	return done("DISCARD"), nil
+	if n.Kind == sql.DiscardAll || n.Kind == sql.DiscardTemp {
+		if err := r.s.dropTemporaries(); err != nil {
+			return nil, err
+		}
+	}
+	return done("DISCARD " + map[sql.DiscardKind]string{sql.DiscardAll: "ALL", sql.DiscardPlans: "PLANS", sql.DiscardSequences: "SEQUENCES", sql.DiscardTemp: "TEMP"}[n.Kind]), nil
 }

@@ -11,10 +11,12 @@ import (
 // defaultTxOptions are the options of a transaction that names none.
 func (s *Session) defaultTxOptions() TxOptions { return s.derived().txOptions }
 
-// isolationNamed returns the level that keeps what a level of SQL promises; isolationLevel has
-// refused those above.
+// isolationNamed returns the level that keeps what a level of SQL promises.
 func isolationNamed(name string) Isolation {
-	if name == "repeatable read" {
+	switch name {
+	case "serializable":
+		return Serializable
+	case "repeatable read":
 		return RepeatableRead
 	}
 	return ReadCommitted
@@ -22,18 +24,21 @@ func isolationNamed(name string) Isolation {
 
 // String returns the level as SHOW transaction_isolation prints it.
 func (i Isolation) String() string {
-	if i == RepeatableRead {
+	switch i {
+	case Serializable:
+		return "serializable"
+	case RepeatableRead:
 		return "repeatable read"
 	}
 	return "read committed"
 }
 
+var storedLevels = map[Isolation]storage.Isolation{ReadCommitted: storage.ReadCommitted, RepeatableRead: storage.Snapshot,
+	Serializable: storage.Serializable}
+
 func (s *Session) txnOptions(o TxOptions) storage.TxnOptions {
-	level := storage.ReadCommitted
-	if o.Isolation == RepeatableRead {
-		level = storage.Snapshot
-	}
-	return storage.TxnOptions{Isolation: level, ReadOnly: o.ReadOnly, NoSyncWait: s.derived().noSyncWait, Memory: s.db.budget}
+	return storage.TxnOptions{Isolation: storedLevels[o.Isolation], ReadOnly: o.ReadOnly, Deferrable: o.Deferrable,
+		NoSyncWait: s.derived().noSyncWait, Memory: s.db.budget}
 }
 
 // begin opens a transaction block.
@@ -41,7 +46,7 @@ func (s *Session) begin(o TxOptions) error {
 	if s.txn != nil {
 		return sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress")
 	}
-	if o.Isolation > RepeatableRead {
+	if o.Isolation > Serializable {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "unknown isolation level %d", uint8(o.Isolation))
 	}
 	s.txn = s.db.engine.Begin(s.txnOptions(o))
@@ -60,6 +65,10 @@ func (s *Session) commit(ctx context.Context) error {
 		return sqlerr.New(sqlerr.InFailedTransaction, "the transaction was rolled back: a statement in it failed")
 	}
 	if err := s.checkDeferred(ctx); err != nil {
+		s.rollback()
+		return contextError(ctx, err)
+	}
+	if err := s.atCommit(ctx, s.txn); err != nil {
 		s.rollback()
 		return contextError(ctx, err)
 	}
@@ -99,19 +108,22 @@ func (s *Session) endTxn() {
 }
 
 // withModes changes the options that transaction modes name.
-func withModes(o TxOptions, m sql.TxModes, n sql.Node) (TxOptions, error) {
+func withModes(o TxOptions, m sql.TxModes) TxOptions {
 	switch m.Isolation {
 	case sql.ReadUncommitted, sql.ReadCommitted:
 		o.Isolation = ReadCommitted
 	case sql.RepeatableRead:
 		o.Isolation = RepeatableRead
 	case sql.Serializable:
-		return o, errSerializable().At(n.SourceSpan().Start)
+		o.Isolation = Serializable
 	}
 	if m.ReadOnly != sql.Unset {
 		o.ReadOnly = m.ReadOnly == sql.Yes
 	}
-	return o, nil
+	if m.Deferrable != sql.Unset {
+		o.Deferrable = m.Deferrable == sql.Yes
+	}
+	return o
 }
 
 func (r *running) begin(n *sql.Begin) (*Rows, error) {
@@ -119,11 +131,7 @@ func (r *running) begin(n *sql.Begin) (*Rows, error) {
 		r.warn("there is already a transaction in progress")
 		return done("BEGIN"), nil
 	}
-	o, err := withModes(r.s.defaultTxOptions(), n.Modes, n)
-	if err != nil {
-		return nil, err
-	}
-	return done("BEGIN"), r.s.begin(o)
+	return done("BEGIN"), r.s.begin(withModes(r.s.defaultTxOptions(), n.Modes))
 }
 
 // warn sends a warning, which client_min_messages may drop only with everything but errors.
@@ -164,23 +172,24 @@ func (r *running) rollback(n *sql.Rollback) (*Rows, error) {
 
 func (r *running) setTransaction(n *sql.SetTransaction) (*Rows, error) {
 	if n.Session {
-		o, err := withModes(r.s.defaultTxOptions(), n.Modes, n)
-		if err == nil && n.Modes.Isolation != sql.IsolationDefault {
+		var err error
+		o := withModes(r.s.defaultTxOptions(), n.Modes)
+		if n.Modes.Isolation != sql.IsolationDefault {
 			err = r.s.set(setDefaultIsolation, o.Isolation.String(), false)
 		}
 		if err == nil && n.Modes.ReadOnly != sql.Unset {
 			err = r.s.set(setDefaultReadOnly, onOff(o.ReadOnly), false)
+		}
+		if err == nil && n.Modes.Deferrable != sql.Unset {
+			err = r.s.set(setDefaultDeferrable, onOff(o.Deferrable), false)
 		}
 		return done("SET"), err
 	}
 	if r.s.txn == nil {
 		r.warn("SET TRANSACTION can only be used in transaction blocks")
 	}
-	o, err := withModes(r.s.currentTxOptions(), n.Modes, n)
-	if err == nil {
-		err = r.s.setTxOptions(o)
-	}
-	return done("SET"), at(err, n)
+	err := r.s.setTxOptions(withModes(r.s.currentTxOptions(), n.Modes), n.Modes.Deferrable != sql.Unset)
+	return done("SET"), err
 }
 
 func onOff(on bool) string {
@@ -199,8 +208,9 @@ func (s *Session) currentTxOptions() TxOptions {
 }
 
 // setTxOptions changes the options of the open transaction, if there is one. A snapshot that has
-// been used cannot be taken back.
-func (s *Session) setTxOptions(o TxOptions) error {
+// been used cannot be taken back. deferrable tells that the statement names that mode, which
+// PostgreSQL refuses late even where nothing changes.
+func (s *Session) setTxOptions(o TxOptions, deferrable bool) error {
 	switch was := s.txOptions; {
 	case s.txn == nil:
 		return nil
@@ -210,11 +220,12 @@ func (s *Session) setTxOptions(o TxOptions) error {
 		return sqlerr.New(sqlerr.ActiveTransaction, "SET TRANSACTION ISOLATION LEVEL must not be called in a subtransaction")
 	case was.ReadOnly && !o.ReadOnly && s.txUsed:
 		return sqlerr.New(sqlerr.ActiveTransaction, "transaction read-write mode must be set before any query")
-	case o.Isolation != was.Isolation:
-		s.txn.Rollback()
-		s.txn = s.db.engine.Begin(s.txnOptions(o))
+	case deferrable && len(s.saves) > 0:
+		return sqlerr.New(sqlerr.ActiveTransaction, "SET TRANSACTION [NOT] DEFERRABLE cannot be called within a subtransaction")
+	case deferrable && s.txUsed:
+		return sqlerr.New(sqlerr.ActiveTransaction, "SET TRANSACTION [NOT] DEFERRABLE must be called before any query")
 	}
-	s.txn.SetReadOnly(o.ReadOnly)
+	s.txn.SetModes(storedLevels[o.Isolation], o.ReadOnly, o.Deferrable)
 	s.txOptions = o
 	return nil
 }
@@ -232,6 +243,8 @@ func (r *running) refuseIfReadOnly() error {
 		name = "UPDATE"
 	case *sql.Delete:
 		name = "DELETE"
+	case *sql.Merge:
+		name = "MERGE"
 	case *sql.Copy:
 		name = "COPY FROM"
 	case *sql.CreateTable:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
 	"github.com/weftdb/weft/storage"
 )
@@ -29,6 +30,7 @@ type Session struct {
 	prepared  map[string]*preparedStatement
 	saves     []namedSavepoint
 	drawn     drawnValues
+	temp      temporaries
 
 	pending     []pendingKey    // of foreign keys checked at commit, so far in the transaction
 	constraints constraintModes // of the transaction
@@ -54,6 +56,7 @@ type namedSavepoint struct {
 // Session opens a session.
 func (db *DB) Session() *Session {
 	s := &Session{db: db.database, prepared: map[string]*preparedStatement{}}
+	s.temp.schema = planner.TempSchema(db.sessions.Add(1))
 	s.closed = !db.users.addSession(s)
 	return s
 }
@@ -80,16 +83,17 @@ func (s *Session) notices(texts []string) {
 	}
 }
 
-// Close ends the session; an open transaction is rolled back.
+// Close ends the session; an open transaction is rolled back, and its temporary tables are dropped.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed {
-		s.rollback()
-		s.closed = true
-		s.db.users.removeSession(s)
+	if s.closed {
+		return nil
 	}
-	return nil
+	s.rollback()
+	s.closed = true
+	s.db.users.removeSession(s)
+	return s.dropTemporaries()
 }
 
 // InTransaction reports whether a transaction block is open, and whether it has failed.

@@ -54,7 +54,7 @@ func (s *Session) derive() *derivedSettings {
 	d := &derivedSettings{
 		statementTimeout: s.milliseconds(setStatementTimeout), lockTimeout: s.milliseconds(setLockTimeout), idleTimeout: s.milliseconds(setIdleTimeout),
 		noSyncWait: s.setting(setSyncCommit) == "off",
-		txOptions:  TxOptions{Isolation: isolationNamed(s.setting(setDefaultIsolation)), ReadOnly: s.on(setDefaultReadOnly)},
+		txOptions:  TxOptions{Isolation: isolationNamed(s.setting(setDefaultIsolation)), ReadOnly: s.on(setDefaultReadOnly), Deferrable: s.on(setDefaultDeferrable)},
 	}
 	level := s.setting(setClientMinMessages)
 	d.quiet = level == "warning" || level == "error"

@@ -183,19 +183,7 @@ func syncCommit(name, text string) (string, error) {
 	return oneOf("local", "remote_write", "remote_apply", "on", "off")(name, text)
 }
 
-// isolationLevel reads an isolation level. One that cannot be kept is refused, lest a transaction
-// run with less than it asks for.
-func isolationLevel(name, text string) (string, error) {
-	level, err := oneOf("serializable", "repeatable read", "read committed", "read uncommitted")(name, text)
-	if level == "serializable" {
-		return "", errSerializable()
-	}
-	return level, err
-}
-
-func errSerializable() *sqlerr.Error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "isolation level SERIALIZABLE is not supported yet").WithHint("Use REPEATABLE READ.")
-}
+var isolationLevel = oneOf("serializable", "repeatable read", "read committed", "read uncommitted")
 
 func clientEncoding(name, text string) (string, error) {
 	if !isUTF8(text) {

@@ -18,29 +18,27 @@ func codeOf(err error) string {
 	return ""
 }
 
-// TestNoWeakerIsolation asks for SERIALIZABLE in every way: each must be refused, with a hint.
-func TestNoWeakerIsolation(t *testing.T) {
-	s := memorySession(t)
+// TestSerializableIsChosen asks for SERIALIZABLE in every way there is and looks what a transaction gets.
+func TestSerializableIsChosen(t *testing.T) {
 	for _, statement := range []string{
 		"begin isolation level serializable",
-		"start transaction isolation level serializable, read only, deferrable",
-		"set session characteristics as transaction isolation level serializable",
-		"set default_transaction_isolation = 'serializable'",
-		"set default_transaction_isolation = 'SERIALIZABLE'",
-		"set transaction_isolation = 'serializable'",
-		"begin; set transaction isolation level serializable",
+		"start transaction isolation level serializable, read write, not deferrable",
+		"set session characteristics as transaction isolation level serializable; begin",
+		"set default_transaction_isolation = 'serializable'; begin",
+		"set default_transaction_isolation = 'SERIALIZABLE'; begin read write",
 		"begin; set transaction_isolation = 'serializable'",
+		"begin; set transaction isolation level serializable",
 		"begin; set local transaction_isolation to serializable",
-		"begin; set local default_transaction_isolation = serializable",
+		"begin; set transaction isolation level serializable; select 1; set transaction isolation level serializable",
+		"begin; set local default_transaction_isolation = serializable; reset transaction_isolation",
 	} {
-		_, err := s.Exec(t.Context(), statement)
-		var known *weft.Error
-		if !errors.As(err, &known) || known.Code != "0A000" || known.Hint == "" {
-			t.Errorf("%s: error %v, want 0A000 with a hint", statement, err)
+		s := memorySession(t)
+		mustExec(t, s, statement)
+		if got := oneRow(t, s, "show transaction_isolation"); got != "serializable" {
+			t.Errorf("%s: %s", statement, got)
 		}
-		mustExec(t, s, "rollback")
-		if got := oneRow(t, s, "show default_transaction_isolation"); got != "read committed" {
-			t.Errorf("%s: default level %s", statement, got)
+		if err := s.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 	db, err := sql.Open("weft", ":memory:")
@@ -48,7 +46,13 @@ func TestNoWeakerIsolation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable}); codeOf(err) != "0A000" {
+	tx, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelSerializable, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	wantSerializable(t, tx)
+	if _, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelLinearizable}); codeOf(err) != "0A000" {
 		t.Errorf("BeginTx: error %v, want 0A000", err)
 	}
 	strict, err := sql.Open("weft", ":memory:?default_transaction_isolation=serializable")
@@ -56,11 +60,64 @@ func TestNoWeakerIsolation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer strict.Close()
-	if err := strict.PingContext(t.Context()); codeOf(err) != "0A000" {
-		t.Errorf("data source name: error %v, want 0A000", err)
+	wantSerializable(t, strict)
+	native := openMemory(t)
+	own, err := native.Begin(t.Context(), weft.TxOptions{Isolation: weft.Serializable, ReadOnly: true, Deferrable: true})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := openMemory(t).Begin(t.Context(), weft.TxOptions{Isolation: 7}); codeOf(err) != "22023" {
+	defer own.Rollback()
+	for _, name := range []string{"transaction_deferrable", "transaction_read_only"} {
+		rows, err := own.Query(t.Context(), "show "+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !rows.Next() {
+			t.Fatal("no row")
+		}
+		if text, _ := rows.Text(0); text != "on" {
+			t.Errorf("%s: %s, want on", name, text)
+		}
+		rows.Close()
+	}
+	if _, err := native.Begin(t.Context(), weft.TxOptions{Isolation: 7}); codeOf(err) != "22023" {
 		t.Errorf("unknown level: error %v, want 22023", err)
+	}
+}
+
+func wantSerializable(t *testing.T, q interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}) {
+	t.Helper()
+	var got string
+	if err := q.QueryRowContext(t.Context(), "show transaction_isolation").Scan(&got); err != nil || got != "serializable" {
+		t.Errorf("transaction_isolation %q, %v", got, err)
+	}
+}
+
+// TestDeferrableSettings checks what PostgreSQL says about [NOT] DEFERRABLE.
+func TestDeferrableSettings(t *testing.T) {
+	for _, c := range []struct{ statements, shown, code string }{
+		{"begin deferrable", "on", ""},
+		{"begin; set transaction deferrable", "on", ""},
+		{"begin deferrable; set transaction_deferrable = off", "off", ""},
+		{"set default_transaction_deferrable = on; begin", "on", ""},
+		{"set session characteristics as transaction deferrable; begin; reset transaction_deferrable", "on", ""},
+		{"begin; select 1; set transaction not deferrable", "", "25001"},
+		{"begin; savepoint a; set transaction deferrable", "", "25001"},
+		{"begin; select 1; set transaction_deferrable = on", "", "25001"},
+	} {
+		s := memorySession(t)
+		_, err := s.Exec(t.Context(), c.statements)
+		if codeOf(err) != c.code {
+			t.Errorf("%s: %v, want %q", c.statements, err, c.code)
+		}
+		if c.code == "" {
+			if got := oneRow(t, s, "show transaction_deferrable"); got != c.shown {
+				t.Errorf("%s: %s", c.statements, got)
+			}
+		}
+		s.Close()
 	}
 }
 

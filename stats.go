@@ -18,6 +18,9 @@ type Stats struct {
 	// LockWaits is the number of times a statement had to wait for another transaction's lock,
 	// Deadlocks of those that ended with 40P01.
 	LockWaits, Deadlocks int64
+	// SerializableKept is the number of serializable transactions that something is remembered of
+	// now: those that run, and those that have committed while one of these ran.
+	SerializableKept int64
 }
 
 // Stats returns the database's counters.
@@ -25,5 +28,5 @@ func (db *DB) Stats() Stats {
 	v, m := &db.views.Served, db.engine.Metrics()
 	return Stats{GroupsFromUnits: v.Units.Load(), GroupsWithTouched: v.Touched.Load(), GroupsPruned: v.Pruned.Load(), GroupsFromRows: v.Rows.Load(),
 		UnitBytes: db.views.MemoryBytes(), QueryBytes: db.budget.Used(), Commits: int64(m.Commits), SpilledBytes: int64(m.SpilledBytes),
-		LockWaits: int64(m.LockWaits), Deadlocks: int64(m.Deadlocks)}
+		LockWaits: int64(m.LockWaits), Deadlocks: int64(m.Deadlocks), SerializableKept: int64(m.SerialActive + m.SerialDone)}
 }

@@ -105,8 +105,8 @@ func readAnswers(t testing.TB, dir string) map[string]*answer {
 }
 
 // queryText runs a query and returns its rows as text, NULL as \N.
-func queryText(s *weft.Session, query string) ([][]string, error) {
-	rows, err := s.Query(context.Background(), query)
+func queryText(s *weft.Session, query string, args ...any) ([][]string, error) {
+	rows, err := s.Query(context.Background(), query, args...)
 	if err != nil {
 		return nil, err
 	}

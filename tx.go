@@ -6,16 +6,22 @@ import "context"
 type Isolation uint8
 
 // The isolation levels. ReadCommitted sees what was committed when each statement began,
-// RepeatableRead what was committed when the transaction's first statement began.
+// RepeatableRead what was committed when the transaction's first statement began. Serializable does
+// so too, and ends with 40001 where no order of the serializable transactions explains what they saw:
+// the application runs the transaction again.
 const (
 	ReadCommitted Isolation = iota
 	RepeatableRead
+	Serializable
 )
 
 // TxOptions say how a transaction runs.
 type TxOptions struct {
 	Isolation Isolation
 	ReadOnly  bool
+	// Deferrable lets the first statement of a Serializable, ReadOnly transaction wait until it can
+	// neither fail with 40001 nor make others fail.
+	Deferrable bool
 }
 
 // Tx is a transaction. It belongs to one goroutine at a time and ends with Commit or Rollback.

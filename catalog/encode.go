@@ -137,7 +137,7 @@ func Merge(latest, base, next *Snapshot) (*Snapshot, error) {
 		if _, taken := merged.byName[key]; taken {
 			return nil, sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", t.Name).WithTable(t.Name)
 		}
-		if !merged.schemas[t.Schema] {
+		if !merged.schemas[t.Schema] && !t.Temp {
 			return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", t.Schema)
 		}
 		merged.tables[t.ID] = t

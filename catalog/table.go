@@ -22,6 +22,9 @@ type Column struct {
 	Type    Type
 	NotNull bool
 	Default string `json:",omitempty"` // expression text, "" = none
+	// Generated is the text of the expression over the table's other columns that computes a
+	// GENERATED ALWAYS AS … STORED column; "" = the column is an ordinary one.
+	Generated string `json:",omitempty"`
 	// Missing is the value of rows written before the column was added: the SQL text of a
 	// literal, "" = NULL.
 	Missing string `json:",omitempty"`
@@ -42,22 +45,12 @@ const (
 	IdentityAlways
 )
 
-// Index describes a unique or plain index over columns. The primary key is one of them.
-type Index struct {
-	ID      IndexID
-	Name    string
-	Columns []ColumnID
-	Desc    []bool `json:",omitempty"`
-	Unique  bool
-	Primary bool
-	// Plain tells that CREATE INDEX made it: it is no constraint.
-	Plain bool `json:",omitempty"`
-}
-
 // Check is a CHECK constraint.
 type Check struct {
 	Name string
 	Expr string // expression text over the table's columns
+	// NotValid tells that rows from before the constraint have not been checked.
+	NotValid bool `json:",omitempty"`
 }
 
 // RelationKind tells what a Table describes.
@@ -92,7 +85,20 @@ type Sequence struct {
 type View struct {
 	Query string
 	Uses  []TableID
+	// Closed tells that the query names the columns of each relation behind it: columns that the
+	// relation gets later are none of the view's. Older views are not closed.
+	Closed bool `json:",omitempty"`
 }
+
+// CommitAction is what becomes of a temporary table when a transaction commits.
+type CommitAction uint8
+
+// The actions.
+const (
+	PreserveRowsOnCommit CommitAction = iota
+	DeleteRowsOnCommit
+	DropOnCommit
+)
 
 // Table is an immutable description of a table or another relation.
 type Table struct {
@@ -115,8 +121,11 @@ type Table struct {
 	Epoch uint64
 	// HasView tells that a column view exists; Columns[i].Covered tells of which columns.
 	HasView bool
-	// Temp tables belong to one session and leave no trace on disk.
-	Temp bool `json:",omitempty"`
+	// Temp relations belong to one session, by whose number their schema is named; the schema is no
+	// entry of the catalog. Those that a session could not drop at its end go when the database is
+	// opened.
+	Temp     bool         `json:",omitempty"`
+	OnCommit CommitAction `json:",omitempty"` // of temporary tables
 }
 
 // HasCheck reports whether the table has a CHECK constraint of that name.

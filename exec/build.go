@@ -120,6 +120,8 @@ func (b *builder) node(n planner.Node) ([]*stream, error) {
 		return b.lockRows(n)
 	case *planner.Insert, *planner.Update, *planner.Delete:
 		return b.write(n)
+	case *planner.Merge:
+		return b.merge(n)
 	}
 	return nil, sqlerr.New(sqlerr.InternalError, "no operator for plan node %T", n)
 }
@@ -131,6 +133,8 @@ func (b *builder) scan(n *planner.Scan) []*stream {
 	switch n.Access {
 	case planner.AccessKey:
 		return one(&keySource{run: b.run, node: n}, nil)
+	case planner.AccessBitmap:
+		return one(&bitmapSource{run: b.run, node: n}, nil)
 	case planner.AccessIndex:
 		streams := one(&indexSource{run: b.run, node: n}, nil)
 		streams[0].serial = n.Index.Ordered

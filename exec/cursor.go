@@ -55,7 +55,7 @@ func Start(ctx context.Context, q Query) (*Cursor, error) {
 // writes reports whether a plan changes or locks rows.
 func writes(n planner.Node) bool {
 	switch n.(type) {
-	case *planner.Insert, *planner.Update, *planner.Delete, *planner.LockRows:
+	case *planner.Insert, *planner.Update, *planner.Delete, *planner.Merge, *planner.LockRows:
 		return true
 	}
 	return slices.ContainsFunc(n.Kids(), writes)
@@ -65,7 +65,7 @@ func writes(n planner.Node) bool {
 func runsAtOnce(n planner.Node) bool {
 	switch n := n.(type) {
 	case *planner.Scan:
-		return n.Access == planner.AccessKey || n.Access == planner.AccessIndex && n.Rows < planner.RowsEst(vector.BatchCap)
+		return n.Access == planner.AccessKey || n.Access == planner.AccessIndex && len(n.Index.Conds) > 0 && n.Rows < planner.RowsEst(vector.BatchCap)
 	case *planner.Values:
 		return len(n.Rows) <= vector.BatchCap
 	case *planner.Project, *planner.Filter, *planner.Limit, *planner.Sort, *planner.Aggregate:

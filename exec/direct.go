@@ -19,6 +19,7 @@ type Direct struct {
 	worker  *Worker
 	scanner Scanner
 	out     Pusher
+	write   *writeOp
 	result  directResult
 }
 
@@ -61,6 +62,11 @@ func OpenDirect(p *planner.Plan, q Query) (*Direct, error) {
 		return nil, err
 	}
 	pipeline := b.into(streams, &resultSink{out: &d.result}, nil)[0]
+	for _, op := range pipeline.Ops {
+		if w, ok := op.(*writeOp); ok {
+			d.write = w
+		}
+	}
 	d.worker = d.run.newWorker(0, &pipeline.halted)
 	if d.scanner, d.out, err = pipeline.open(d.worker); err != nil {
 		return nil, err
@@ -92,6 +98,9 @@ func (d *Direct) Run(ctx context.Context, q Query) ([]*vector.Batch, int64, erro
 	d.run.ctx, d.run.cancelled, d.worker.Ctx = ctx, stop, ctx
 	d.run.affected.Store(0)
 	defer d.run.account.release()
+	if d.write != nil {
+		clear(d.write.seen) // by the run before
+	}
 	err := d.run.guard(func() error {
 		if err := d.scanner.Scan(0); err != nil {
 			return err

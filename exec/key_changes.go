@@ -21,6 +21,17 @@ type KeyChanges struct {
 	References *planner.References
 	// Held are new values of the table's own keys, Referencing are values that went.
 	Held, Referencing []*KeyChange
+
+	deleted *KeyChanges
+}
+
+// Deleted collects the changes of rows that a statement deletes besides replacing others: values that
+// nothing takes the place of.
+func (k *KeyChanges) Deleted() *KeyChanges {
+	if k.deleted == nil {
+		k.deleted = &KeyChanges{}
+	}
+	return k.deleted
 }
 
 // KeyChange lists the values of one foreign key that a statement changed, each in the order of the

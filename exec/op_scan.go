@@ -50,6 +50,9 @@ func newScan(r *run, n *planner.Scan) *scanSource {
 // Morsels lists the groups of all stores.
 func (s *scanSource) Morsels(*Worker) (int, error) {
 	s.groups = s.groups[:0]
+	if err := s.run.query.View.ReadTable(s.node.Table); err != nil {
+		return 0, err
+	}
 	for _, store := range s.node.Table.Stores {
 		n, err := s.run.query.View.Groups(store)
 		if err != nil {

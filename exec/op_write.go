@@ -14,60 +14,52 @@ import (
 // writeOp changes a table by its input's rows and passes on what RETURNING computes. It runs on
 // one worker.
 type writeOp struct {
-	run       *run
-	table     *catalog.Table
-	write     func(w *writePusher, b *vector.Batch, refs []storage.RowRef) error
-	input     planner.Node
-	refs      bool             // the input's last column is the row's reference
-	mode      storage.LockMode // of the rows that refs name
-	conflict  *planner.OnConflict
-	repeats   bool // the input may name a row twice
+	run      *run
+	table    *catalog.Table
+	write    func(w *writePusher, b *vector.Batch, refs []storage.RowRef) error
+	input    planner.Node
+	refs     bool             // the input's last column is the row's reference
+	mode     storage.LockMode // of the rows that refs name
+	conflict *planner.OnConflict
+	repeats  bool // the input may name a row twice
+	// seen are the rows named so far where the input repeats itself, or those that ON CONFLICT has
+	// written. The input may come in several streams, one after the other.
+	seen      map[storage.RowRef]struct{}
+	generated []planner.Generated
 	checks    []planner.TableCheck
 	checked   bool // the input's rows are to be stored
 	rowCols   []*expr.Col
 	returning []expr.Expr
 	keys      *planner.References // nil: no foreign key is concerned
+	apart     bool                // the keys of deleted rows are noted apart from those of updated ones
 }
 
 func (b *builder) write(n planner.Node) ([]*stream, error) {
-	op := &writeOp{run: b.run, mode: storage.NoKeyUpdate}
-	var input planner.Node
+	op := &writeOp{run: b.run}
 	var returning []planner.Item
 	switch n := n.(type) {
 	case *planner.Insert:
-		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
-		op.checks, op.checked, op.keys = n.Checks, true, n.Keys
-		op.write = func(w *writePusher, b *vector.Batch, _ []storage.RowRef) error {
-			_, err := w.op.run.query.Txn.Insert(w.w.Ctx, w.op.table, b)
-			return err
-		}
-		op.conflict = n.Conflict
+		op.input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
+		op.generated, op.checks, op.keys, op.conflict = n.Generated, n.Checks, n.Keys, n.Conflict
+		op.inserts()
 	case *planner.Update:
-		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
-		op.checks, op.checked, op.refs, op.keys = n.Checks, true, true, n.Keys
-		op.write = func(w *writePusher, b *vector.Batch, refs []storage.RowRef) error {
-			_, err := w.op.run.query.Txn.Update(w.w.Ctx, w.op.table, refs, w.fresh(b))
-			return err
-		}
+		op.input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
+		op.generated, op.checks, op.keys = n.Generated, n.Checks, n.Keys
+		op.updates()
 	case *planner.Delete:
-		input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.Input.Cols()
-		op.refs, op.mode, op.keys = true, storage.Update, n.Keys
-		op.write = func(w *writePusher, _ *vector.Batch, refs []storage.RowRef) error {
-			_, err := w.op.run.query.Txn.Delete(w.w.Ctx, w.op.table, refs)
-			return err
-		}
+		op.input, returning, op.table, op.rowCols, op.keys = n.Input, n.Returning, n.Table, n.Input.Cols(), n.Keys
+		op.deletes()
 	}
-	if b.run.query.Txn == nil {
-		return nil, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot write to %s in a read-only transaction", op.table.Name)
+	if err := op.allowed(); err != nil {
+		return nil, err
 	}
-	if b.run.query.Keys == nil {
-		op.keys = nil
+	if op.repeats = op.refs && mayRepeat(op.input); op.repeats || op.conflict != nil {
+		op.seen = map[storage.RowRef]struct{}{}
 	}
-	op.input, op.repeats = input, op.refs && mayRepeat(input)
 	for i := range returning {
 		op.returning = append(op.returning, returning[i].Expr)
 	}
-	streams, err := b.build(input, n)
+	streams, err := b.build(op.input, n)
 	if err != nil {
 		return nil, err
 	}
@@ -76,6 +68,44 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 		s.add(op, nil)
 	}
 	return streams, nil
+}
+
+// inserts makes op store its input's rows.
+func (op *writeOp) inserts() {
+	op.checked = true
+	op.write = func(w *writePusher, b *vector.Batch, _ []storage.RowRef) error {
+		_, err := w.op.run.query.Txn.Insert(w.w.Ctx, w.op.table, b)
+		return err
+	}
+}
+
+// updates makes op replace the rows that refs name.
+func (op *writeOp) updates() {
+	op.checked, op.refs, op.mode = true, true, storage.NoKeyUpdate
+	op.write = func(w *writePusher, b *vector.Batch, refs []storage.RowRef) error {
+		_, err := w.op.run.query.Txn.Update(w.w.Ctx, w.op.table, refs, w.fresh(b))
+		return err
+	}
+}
+
+// deletes makes op delete the rows that refs name.
+func (op *writeOp) deletes() {
+	op.refs, op.mode = true, storage.Update
+	op.write = func(w *writePusher, _ *vector.Batch, refs []storage.RowRef) error {
+		_, err := w.op.run.query.Txn.Delete(w.w.Ctx, w.op.table, refs)
+		return err
+	}
+}
+
+// allowed refuses to write where that is not possible, and forgets foreign keys that nobody asks for.
+func (op *writeOp) allowed() error {
+	if op.run.query.Txn == nil {
+		return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot write to %s in a read-only transaction", op.table.Name)
+	}
+	if op.run.query.Keys == nil {
+		op.keys = nil
+	}
+	return nil
 }
 
 // mayRepeat reports whether a plan may yield a scan's row more than once.
@@ -91,26 +121,31 @@ func mayRepeat(n planner.Node) bool {
 
 // writePusher is a writeOp at work.
 type writePusher struct {
-	op      *writeOp
-	w       *Worker
-	checks  *rowChecks
-	program *expr.Program
-	seen    map[storage.RowRef]struct{}
-	refs    []storage.RowRef
-	sel     vector.Sel
-	rows    vector.Batch // what is written
-	flat    vector.Vector
-	batch   vector.Batch
-	upsert  *upsert // of ON CONFLICT
-	out     Pusher
+	op        *writeOp
+	w         *Worker
+	generated *rowGenerated
+	checks    *rowChecks
+	program   *expr.Program
+	seen      map[storage.RowRef]struct{}
+	refs      []storage.RowRef
+	sel       vector.Sel
+	rows      vector.Batch // what is written
+	flat      vector.Vector
+	batch     vector.Batch
+	upsert    *upsert // of ON CONFLICT
+	// again treats rows that others have changed since the statement's view, which are locked by now,
+	// given by their places in the batch and their references; nil: writeNewest does.
+	again func(rows vector.Sel, refs []storage.RowRef) error
+	out   Pusher
 }
 
 func (op *writeOp) Open(w *Worker, out Pusher) (Pusher, error) {
 	p := &writePusher{op: op, w: w, out: out}
-	if op.repeats {
-		p.seen = map[storage.RowRef]struct{}{}
-	}
+	p.seen = op.seen
 	var err error
+	if p.generated, err = newRowGenerated(op.generated, op.rowCols, op.run.env); err != nil {
+		return nil, err
+	}
 	if op.checked {
 		if p.checks, err = newRowChecks(op); err != nil {
 			return nil, err
@@ -127,13 +162,7 @@ func (op *writeOp) Open(w *Worker, out Pusher) (Pusher, error) {
 	return p, err
 }
 
-// Flush ends the statement's rows.
-func (p *writePusher) Flush() error {
-	if p.upsert != nil {
-		clear(p.upsert.changed)
-	}
-	return p.out.Flush()
-}
+func (p *writePusher) Flush() error { return p.out.Flush() }
 
 func (p *writePusher) Push(b *vector.Batch) error {
 	if err := p.w.Check(); err != nil {
@@ -149,8 +178,11 @@ func (p *writePusher) Push(b *vector.Batch) error {
 	return p.change(&p.rows, p.refs)
 }
 
-// change checks and writes rows.
+// change completes, checks and writes rows.
 func (p *writePusher) change(rows *vector.Batch, refs []storage.RowRef) error {
+	if err := p.generated.fill(rows); err != nil {
+		return err
+	}
 	if p.checks != nil {
 		if err := p.checks.check(rows); err != nil {
 			return err
@@ -187,6 +219,9 @@ func (p *writePusher) noteKeys(rows *vector.Batch) error {
 		return nil
 	}
 	changes, engine := p.op.run.query.Keys, p.op.run.query.Txn.Engine()
+	if p.op.apart {
+		changes = changes.Deleted()
+	}
 	changes.begin(p.op.table, keys)
 	switch {
 	case !p.op.refs:

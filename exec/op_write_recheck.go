@@ -24,14 +24,12 @@ func (p *writePusher) changeNewest(rows *vector.Batch, refs []storage.RowRef, co
 	}
 	fresh := vector.Batch{N: rows.N, Vecs: rows.Vecs, Sel: make(vector.Sel, 0, len(refs))}
 	var freshRefs, staleRefs []storage.RowRef
+	var staleRows vector.Sel
 	for k, ref := range refs {
+		i := uint16(liveRow(rows, k))
 		if stale[k] {
-			staleRefs = append(staleRefs, ref)
+			staleRows, staleRefs = append(staleRows, i), append(staleRefs, ref)
 			continue
-		}
-		i := uint16(k)
-		if rows.Sel != nil {
-			i = rows.Sel[k]
 		}
 		fresh.Sel, freshRefs = append(fresh.Sel, i), append(freshRefs, ref)
 	}
@@ -40,13 +38,16 @@ func (p *writePusher) changeNewest(rows *vector.Batch, refs []storage.RowRef, co
 			return err
 		}
 	}
+	if p.again != nil {
+		return p.again(staleRows, staleRefs)
+	}
 	return p.writeNewest(staleRefs)
 }
 
 // writeNewest runs the input again with only the newest versions of some rows, which are locked, in
 // place of the table, and writes what comes out.
 func (p *writePusher) writeNewest(refs []storage.RowRef) error {
-	writer := &writePusher{op: p.op, w: p.w, checks: p.checks, program: p.program, out: p.out}
+	writer := &writePusher{op: p.op, w: p.w, generated: p.generated, checks: p.checks, program: p.program, out: p.out}
 	if p.op.repeats {
 		writer.seen = map[storage.RowRef]struct{}{}
 	}

@@ -29,6 +29,9 @@ type Env struct {
 	Stop *atomic.Bool
 }
 
+// Role returns the name of the session's user.
+func (e *Env) Role() string { return orElse(e.User, "weft") }
+
 // Param returns the value of $index, counted from 1, or why it has none.
 func (e *Env) Param(index int) (vector.Datum, error) {
 	if e == nil || index < 1 || index > len(e.Params) {

@@ -16,7 +16,7 @@ func sessionFunctions() []*Function {
 	text := func(f func(e *Env) string) builder {
 		return textRow(func(r *row, dst []byte) ([]byte, error) { return append(dst, f(r.env)...), nil })
 	}
-	user := text(func(e *Env) string { return orElse(e.User, "weft") })
+	user := text(func(e *Env) string { return e.Role() })
 	database := text(func(e *Env) string { return orElse(e.Database, "weft") })
 	schema := text(func(e *Env) string {
 		if len(e.SearchPath) > 0 {

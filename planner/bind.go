@@ -27,9 +27,12 @@ type binder struct {
 	depth      int         // of nested queries, for the complexity limit
 	failed     error       // first error of a rule
 	notices    []string
-	view       *viewText          // while a view's definition is bound
-	locks      int                // scans whose rows are locked
+	view       *viewText // while a view's definition is bound
+	closed     bool      // while the text of a view is bound that is closed
+	locks      int       // scans whose rows are locked
+	uses       []RelationUse
 	known      map[Node]*relFacts // estimates made so far; nodes never change
+	indexes    map[*catalog.Index]*IndexExprs
 }
 
 // columnUse is a place in the statement where a column is named.
@@ -42,7 +45,7 @@ type columnUse struct {
 const maxQueryDepth = 200
 
 func newBinder(in Input) *binder {
-	b := &binder{snapshot: in.Catalog, world: in.World, settings: in.Settings, path: in.Settings.SearchPath, nextCol: 1, known: map[Node]*relFacts{}}
+	b := &binder{snapshot: in.Catalog, world: in.World, settings: in.Settings, path: in.Settings.LookupPath(), nextCol: 1, known: map[Node]*relFacts{}}
 	if len(b.path) == 0 {
 		b.path = []string{catalog.DefaultSchema}
 	}
@@ -154,7 +157,9 @@ func (b *binder) lookupTable(name sql.ObjectName) (*catalog.Table, error) {
 	err := sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.String()).At(name.Start)
 	var names []string
 	for _, t := range b.snapshot.Tables() {
-		names = append(names, t.Name)
+		if b.settings.sees(t) {
+			names = append(names, t.Name)
+		}
 	}
 	if near := nearest(name.Name, names); near != "" {
 		return nil, err.WithHint("Perhaps you meant the table %q.", near)
@@ -183,7 +188,7 @@ func findTable(s *catalog.Snapshot, path []string, schema, name string) *catalog
 
 func findRelation(s *catalog.Snapshot, path []string, schema, name string) *catalog.Table {
 	if schema != "" {
-		return s.Lookup(schema, name)
+		return s.Lookup(namedSchema(path, schema), name)
 	}
 	for _, p := range path {
 		if t := s.Lookup(p, name); t != nil {

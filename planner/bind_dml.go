@@ -59,11 +59,11 @@ func (b *binder) returning(list []sql.Target, t *catalog.Table, alias string, co
 	}
 	var items []Item
 	for i, e := range sel.exprs {
-		if hasSubquery(e) {
-			return nil, nil, b.unsupported(list[0], "a subquery in RETURNING")
+		e, err := b.computedOnce(e, list[0], "RETURNING")
+		if err != nil {
+			return nil, nil, err
 		}
 		if e.Type().ID == catalog.Unknown {
-			var err error
 			if e, err = b.coerce(e, catalog.Type{ID: catalog.Text}, expr.ImplicitCast, sel.spans[i]); err != nil {
 				return nil, nil, err
 			}
@@ -91,6 +91,7 @@ func (b *binder) target(name *sql.TableName, others []sql.TableRef, hints []sql.
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	b.use(t, Writes)
 	alias := t.Name
 	if name.Alias.Name.Name != "" {
 		alias = name.Alias.Name.Name
@@ -138,9 +139,18 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 	items[len(t.Columns)] = scan.RowRef
 	seen := map[int]bool{}
 	for i := range n.Set {
-		if err := b.assignment(&n.Set[i], t, items, seen, inner); err != nil {
+		if q, ok := n.Set[i].Value.(*sql.ScalarSubquery); ok && n.Set[i].Multi {
+			plan, err = b.assignRow(&n.Set[i], q.Query, plan, t, items, seen, inner)
+		} else {
+			err = b.assignment(&n.Set[i], t, items, seen, inner)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
+	}
+	out := &Update{Table: t, RowCols: b.rowColumns(t), Alias: scan.Alias}
+	if out.Generated, err = b.generatedFrom(t, out.RowCols, seen); err != nil {
+		return nil, nil, err
 	}
 	keys, err := b.updateReferences(t, seen)
 	if err != nil {
@@ -155,7 +165,7 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 	for _, e := range items {
 		p.Items = append(p.Items, Item{Col: b.column("new", e.Type(), false), Expr: e})
 	}
-	out := &Update{Table: t, Input: p, RowCols: b.rowColumns(t), Keys: keys, Alias: scan.Alias}
+	out.Input, out.Keys = p, keys
 	if out.Checks, err = b.checks(t, out.RowCols); err != nil {
 		return nil, nil, err
 	}
@@ -174,6 +184,68 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 	return out, names, nil
 }
 
+// assignRow binds an item of SET that takes several columns from one row of a subquery, all NULL where
+// it has none. The subquery is joined to the plan.
+func (b *binder) assignRow(a *sql.Assignment, query *sql.Select, plan Node, t *catalog.Table, items []expr.Expr, seen map[int]bool, s *scope) (Node, error) {
+	q, err := b.query(query, s)
+	if err != nil {
+		return nil, err
+	}
+	row, cols := distinctCols(b, b.settle(q).plan)
+	if len(cols) != len(a.Columns) {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(a.Value.SourceSpan().Start)
+	}
+	for i, id := range a.Columns {
+		pos, err := b.assignable(t, id, seen)
+		if err != nil {
+			return nil, err
+		}
+		if items[pos], err = b.assign(nullable(cols[i]), t, pos, valueStart(query, i)); err != nil {
+			return nil, err
+		}
+	}
+	return &Join{Kind: SingleJoin, Left: plan, Right: row}, nil
+}
+
+// valueStart is where a column of a query's row is written, as far as that is one place.
+func valueStart(q *sql.Select, i int) int {
+	if core, ok := q.Body.(*sql.SelectCore); ok && i < len(core.Targets) {
+		return core.Targets[i].Expr.SourceSpan().Start
+	}
+	return q.Start
+}
+
+// assignable finds a column that SET gives a value of its own.
+func (b *binder) assignable(t *catalog.Table, id sql.Ident, seen map[int]bool) (int, error) {
+	pos, err := b.assigned(t, id, seen)
+	if err != nil {
+		return 0, err
+	}
+	c, kind := &t.Columns[pos], ""
+	switch {
+	case c.Generated != "":
+		kind = "a generated column"
+	case c.Identity == catalog.IdentityAlways:
+		kind = "an identity column defined as GENERATED ALWAYS"
+	default:
+		return pos, nil
+	}
+	return 0, sqlerr.New(sqlerr.GeneratedAlways, "column %q can only be updated to DEFAULT", c.Name).WithDetail("Column %q is %s.", c.Name, kind)
+}
+
+// assigned finds a column that SET names, for the first time.
+func (b *binder) assigned(t *catalog.Table, id sql.Ident, seen map[int]bool) (int, error) {
+	pos, err := b.tableColumn(t, id)
+	if err != nil {
+		return 0, err
+	}
+	if seen[pos] {
+		return 0, sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column %q", id.Name).At(id.Start)
+	}
+	seen[pos] = true
+	return pos, nil
+}
+
 // assignment binds one item of SET.
 func (b *binder) assignment(a *sql.Assignment, t *catalog.Table, items []expr.Expr, seen map[int]bool, s *scope) error {
 	values := []sql.Expr{a.Value}
@@ -188,23 +260,22 @@ func (b *binder) assignment(a *sql.Assignment, t *catalog.Table, items []expr.Ex
 		return sqlerr.New(sqlerr.SyntaxError, "number of columns does not match number of values").At(a.Start)
 	}
 	for i, id := range a.Columns {
-		pos, err := b.tableColumn(t, id)
-		if err != nil {
-			return err
-		}
-		if seen[pos] {
-			return sqlerr.New(sqlerr.SyntaxError, "multiple assignments to same column %q", id.Name).At(id.Start)
-		}
-		seen[pos] = true
 		if _, ok := values[i].(*sql.Default); ok {
+			pos, err := b.assigned(t, id, seen)
+			if err != nil {
+				return err
+			}
+			if t.Columns[pos].Generated != "" {
+				continue // computed anyway
+			}
 			if items[pos], err = b.defaultOf(t, pos); err != nil {
 				return err
 			}
 			continue
 		}
-		if c := &t.Columns[pos]; c.Identity == catalog.IdentityAlways {
-			return sqlerr.New(sqlerr.GeneratedAlways, "column %q can only be updated to DEFAULT", c.Name).
-				WithDetail("Column %q is an identity column defined as GENERATED ALWAYS.", c.Name)
+		pos, err := b.assignable(t, id, seen)
+		if err != nil {
+			return err
 		}
 		e, err := b.expr(values[i], s)
 		if err != nil {
@@ -254,11 +325,13 @@ func (b *binder) delete(n *sql.Delete) (Node, []string, error) {
 	return out, names, nil
 }
 
-// Constraints are a table's defaults and checks, bound for loading rows in bulk.
+// Constraints are a table's defaults, generated columns and checks, bound for loading rows in bulk.
 type Constraints struct {
 	RowCols  []*expr.Col
 	Defaults []expr.Expr // by table position
-	Checks   []TableCheck
+	// Generated are computed from the other columns before Checks are looked at.
+	Generated []Generated
+	Checks    []TableCheck
 }
 
 // InsertReferences lists the foreign keys that rows loaded into a table must obey; nil if there are
@@ -267,7 +340,7 @@ func InsertReferences(t *catalog.Table, in Input) (*References, error) {
 	return newBinder(in).insertReferences(t)
 }
 
-// BindConstraints binds a table's defaults and checks.
+// BindConstraints binds a table's defaults, generated columns and checks.
 func BindConstraints(t *catalog.Table, in Input) (*Constraints, error) {
 	b := newBinder(in)
 	c := &Constraints{RowCols: b.rowColumns(t), Defaults: make([]expr.Expr, len(t.Columns))}
@@ -276,6 +349,9 @@ func BindConstraints(t *catalog.Table, in Input) (*Constraints, error) {
 		if c.Defaults[i], err = b.defaultOf(t, i); err != nil {
 			return nil, err
 		}
+	}
+	if c.Generated, err = b.generated(t, c.RowCols); err != nil {
+		return nil, err
 	}
 	c.Checks, err = b.checks(t, c.RowCols)
 	return c, err

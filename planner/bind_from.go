@@ -95,6 +95,7 @@ func (b *binder) fromTable(n *sql.TableName, s *scope) (*fromItem, error) {
 	}
 	if v := findRelation(b.snapshot, b.path, n.Name.Schema, n.Name.Name); v != nil && v.Kind == catalog.ViewRelation {
 		b.useInView(v, n)
+		b.use(v, Reads)
 		return b.fromView(v, n, name)
 	}
 	t, err := b.lookupTable(n.Name)
@@ -102,12 +103,13 @@ func (b *binder) fromTable(n *sql.TableName, s *scope) (*fromItem, error) {
 		return nil, err
 	}
 	b.useInView(t, n)
+	b.use(t, Reads)
 	scan := b.scan(t, name)
 	names, err := renamed(columnNames(t), n.Alias.Columns, name)
 	if err != nil {
 		return nil, err
 	}
-	rel := relation(name, names, scan.Cols())
+	rel := relation(name, names, b.visible(n, scan.Cols()))
 	if n.Alias.Name.Name == "" {
 		rel.schema = t.Schema
 	}

@@ -18,7 +18,8 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	targets, err := b.insertTargets(n, t)
+	b.use(t, Writes)
+	targets, err := b.insertTargets(n.Columns, t)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,6 +34,9 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 	if out.Input, err = b.fullRow(t, input, targets); err != nil {
 		return nil, nil, err
 	}
+	if out.Generated, err = b.generated(t, out.RowCols); err != nil {
+		return nil, nil, err
+	}
 	if out.Checks, err = b.checks(t, out.RowCols); err != nil {
 		return nil, nil, err
 	}
@@ -41,7 +45,7 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 		alias = n.Alias.Name
 	}
 	if n.OnConflict != nil {
-		if out.Conflict, err = b.onConflict(n.OnConflict, t, alias, b.rowColumns(t), &out.Keys); err != nil {
+		if out.Conflict, err = b.onConflict(n.OnConflict, t, alias, out); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -51,16 +55,16 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 }
 
 // insertTargets lists the positions of the columns to insert into.
-func (b *binder) insertTargets(n *sql.Insert, t *catalog.Table) ([]int, error) {
+func (b *binder) insertTargets(columns []sql.Ident, t *catalog.Table) ([]int, error) {
 	var targets []int
-	if n.Columns == nil {
+	if columns == nil {
 		for i := range t.Columns {
 			targets = append(targets, i)
 		}
 		return targets, nil
 	}
 	seen := map[int]bool{}
-	for _, id := range n.Columns {
+	for _, id := range columns {
 		pos, err := b.tableColumn(t, id)
 		if err != nil {
 			return nil, err
@@ -99,12 +103,12 @@ func (b *binder) insertSource(n *sql.Insert, t *catalog.Table, targets []int, s 
 	if err != nil {
 		return nil, nil, err
 	}
-	if targets, err = insertWidth(n, targets, len(q.names), n.Query); err != nil {
+	if targets, err = insertWidth(n.Columns, targets, len(q.names), n.Query); err != nil {
 		return nil, nil, err
 	}
 	items := make([]expr.Expr, len(targets))
 	for i, c := range q.cols() {
-		replaced, err := overridden(n, t, targets[i])
+		replaced, err := overridden(n.Overriding, t, targets[i])
 		if err != nil {
 			return nil, nil, err
 		}
@@ -122,13 +126,16 @@ func (b *binder) insertSource(n *sql.Insert, t *catalog.Table, targets []int, s 
 }
 
 // overridden reports whether a value given for an identity column is replaced by its default, and
-// refuses one for a column GENERATED ALWAYS unless the statement overrides that.
-func overridden(n *sql.Insert, t *catalog.Table, pos int) (bool, error) {
+// refuses one for a column GENERATED ALWAYS, as identity unless the statement overrides that.
+func overridden(by sql.Overriding, t *catalog.Table, pos int) (bool, error) {
 	c := &t.Columns[pos]
 	switch {
-	case c.Identity == catalog.NoIdentity || n.Overriding == sql.OverridingSystem:
+	case c.Generated != "":
+		return false, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column %q", c.Name).
+			WithDetail("Column %q is a generated column.", c.Name)
+	case c.Identity == catalog.NoIdentity || by == sql.OverridingSystem:
 		return false, nil
-	case n.Overriding == sql.OverridingUser:
+	case by == sql.OverridingUser:
 		return true, nil
 	case c.Identity == catalog.IdentityAlways:
 		return false, sqlerr.New(sqlerr.GeneratedAlways, "cannot insert a non-DEFAULT value into column %q", c.Name).
@@ -144,7 +151,7 @@ func plainValues(q *sql.Select) (*sql.Values, bool) {
 	return v, ok && q.With == nil && len(q.OrderBy) == 0 && q.Limit == nil && q.Offset == nil
 }
 
-func insertWidth(n *sql.Insert, targets []int, width int, at sql.Node) ([]int, error) {
+func insertWidth(columns []sql.Ident, targets []int, width int, at sql.Node) ([]int, error) {
 	if width > len(targets) {
 		pos := at.SourceSpan().Start
 		if v, ok := at.(*sql.Values); ok {
@@ -152,14 +159,14 @@ func insertWidth(n *sql.Insert, targets []int, width int, at sql.Node) ([]int, e
 		}
 		return nil, sqlerr.New(sqlerr.SyntaxError, "INSERT has more expressions than target columns").At(pos)
 	}
-	if width < len(targets) && n.Columns != nil {
-		return nil, sqlerr.New(sqlerr.SyntaxError, "INSERT has more target columns than expressions").At(n.Columns[width].Start)
+	if width < len(targets) && columns != nil {
+		return nil, sqlerr.New(sqlerr.SyntaxError, "INSERT has more target columns than expressions").At(columns[width].Start)
 	}
 	return targets[:width], nil
 }
 
 func (b *binder) insertValues(v *sql.Values, n *sql.Insert, t *catalog.Table, targets []int, s *scope) (Node, []int, error) {
-	targets, err := insertWidth(n, targets, len(v.Rows[0]), v)
+	targets, err := insertWidth(n.Columns, targets, len(v.Rows[0]), v)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -171,23 +178,7 @@ func (b *binder) insertValues(v *sql.Values, n *sql.Insert, t *catalog.Table, ta
 	for _, row := range v.Rows {
 		exprs := make([]expr.Expr, len(row))
 		for i, e := range row {
-			_, isDefault := e.(*sql.Default)
-			if !isDefault {
-				if isDefault, err = overridden(n, t, targets[i]); err != nil {
-					return nil, nil, err
-				}
-			}
-			if isDefault {
-				if exprs[i], err = b.defaultOf(t, targets[i]); err != nil {
-					return nil, nil, err
-				}
-				continue
-			}
-			value, err := b.expr(e, inner)
-			if err != nil {
-				return nil, nil, err
-			}
-			if exprs[i], err = b.assign(value, t, targets[i], e.SourceSpan().Start); err != nil {
+			if exprs[i], err = b.insertValue(e, n.Overriding, t, targets[i], inner); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -198,6 +189,25 @@ func (b *binder) insertValues(v *sql.Values, n *sql.Insert, t *catalog.Table, ta
 		return nil, nil, err
 	}
 	return q.plan, targets, nil
+}
+
+// insertValue binds one value of VALUES, which may be DEFAULT.
+func (b *binder) insertValue(e sql.Expr, by sql.Overriding, t *catalog.Table, pos int, s *scope) (expr.Expr, error) {
+	_, isDefault := e.(*sql.Default)
+	if !isDefault {
+		var err error
+		if isDefault, err = overridden(by, t, pos); err != nil {
+			return nil, err
+		}
+	}
+	if isDefault {
+		return b.defaultOf(t, pos)
+	}
+	value, err := b.expr(e, s)
+	if err != nil {
+		return nil, err
+	}
+	return b.assign(value, t, pos, e.SourceSpan().Start)
 }
 
 // assign converts a value to a column's type as assignment does.
@@ -214,11 +224,13 @@ func (b *binder) assign(e expr.Expr, t *catalog.Table, pos, at int) (expr.Expr, 
 	return nil, err
 }
 
+func nullOf(t catalog.Type) expr.Expr { return &expr.Const{Value: vector.NullDatum(t.Kind()), Typ: t} }
+
 // defaultOf binds a column's default, NULL without one.
 func (b *binder) defaultOf(t *catalog.Table, pos int) (expr.Expr, error) {
 	c := &t.Columns[pos]
 	if c.Default == "" {
-		return &expr.Const{Value: vector.NullDatum(c.Type.Kind()), Typ: c.Type}, nil
+		return nullOf(c.Type), nil
 	}
 	parsed, err := sql.ParseExpr(c.Default)
 	if err != nil {

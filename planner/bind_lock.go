@@ -49,6 +49,7 @@ func (b *binder) lockTargets(n *sql.SelectCore, list []sql.Locking, plan Node) (
 				failed = sqlerr.New(sqlerr.FeatureNotSupported, "%s cannot be applied to the nullable side of an outer join", lockClause(l))
 			default:
 				b.markLocked(scan)
+				b.use(scan.Table, LocksRows)
 				out = addLock(out, LockedRows{Ref: scan.RowRef, Lock: scan.Lock, Table: name, Strength: lockStrengths[l.Strength], Wait: lockWaits[l.Wait]})
 			}
 		})

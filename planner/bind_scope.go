@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/weftdb/weft/expr"
@@ -35,6 +36,8 @@ type scope struct {
 	noAggregates string
 	// noColumns and noSubqueries explain why those are not allowed here ("" = allowed).
 	noColumns, noSubqueries string
+	// unreachable are relations of the statement that cannot be named here, for errors that say so.
+	unreachable []*scopeRel
 	// outerAggs are the aggregates of this query that stand in its subqueries.
 	outerAggs []outerAggregate
 }
@@ -137,6 +140,12 @@ func (s *scope) undefined(ref *sql.ColumnRef, table, name string) error {
 				known = known || r.name == table
 			}
 		}
+		for _, r := range s.unreachable {
+			if r.name == table && !known {
+				return sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table %q", table).At(ref.Start).
+					WithHint("There is an entry for table %q, but it cannot be referenced from this part of the query.", table)
+			}
+		}
 		if !known {
 			err := sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", table).At(ref.Start)
 			if near := nearest(table, names); near != "" {
@@ -147,6 +156,11 @@ func (s *scope) undefined(ref *sql.ColumnRef, table, name string) error {
 		name = table + "." + name
 	}
 	err := sqlerr.New(sqlerr.UndefinedColumn, "column %s does not exist", quoteColumn(name)).At(ref.Start)
+	for _, r := range s.unreachable {
+		if table == "" && slices.ContainsFunc(r.cols, func(c scopeCol) bool { return c.name == name }) {
+			return err.WithHint("There is a column named %q in table %q, but it cannot be referenced from this part of the query.", name, r.name)
+		}
+	}
 	if near := s.nearColumn(name); near != "" {
 		return err.WithHint("Perhaps you meant to reference the column %q.", near)
 	}

@@ -372,6 +372,29 @@ func (b *binder) attach(plan Node, exprs []expr.Expr) (Node, []expr.Expr, error)
 	return plan, out, failed
 }
 
+// computedOnce replaces the subqueries of an expression over a row that is being written: they run once,
+// before the statement, so they must not depend on the row.
+func (b *binder) computedOnce(e expr.Expr, at sql.Node, clause string) (expr.Expr, error) {
+	if !hasSubquery(e) {
+		return e, nil
+	}
+	depends := false
+	expr.Walk(e, func(e expr.Expr) bool {
+		if ref, ok := e.(*subqueryRef); ok {
+			depends = depends || ref.kind == anySubquery || len(freeColumns(ref.plan)) > 0
+		}
+		return !depends
+	})
+	if depends {
+		return nil, b.unsupported(at, "a subquery in "+clause+" that depends on the row")
+	}
+	_, out, err := b.attach(nil, []expr.Expr{e})
+	if err != nil {
+		return nil, err
+	}
+	return out[0], nil
+}
+
 func (b *binder) attachOne(plan Node, ref *subqueryRef) (Node, expr.Expr, error) {
 	free := freeColumns(ref.plan)
 	if len(free) == 0 && ref.kind != anySubquery {

@@ -7,26 +7,31 @@ import (
 	"github.com/weftdb/weft/sql"
 )
 
-// Build plans a SELECT, INSERT, UPDATE or DELETE.
+// Build plans a SELECT, INSERT, UPDATE, DELETE or MERGE.
 func Build(stmt sql.Statement, in Input) (*Plan, error) {
 	b := newBinder(in)
 	root, names, err := b.statementPlan(stmt)
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Root: root, InitPlans: b.initPlans, CTEs: b.ctes, CatalogVersion: in.Catalog.Version, Nodes: in.Catalog.Nodes, Notices: b.notices}
-	declared := declaredTypes(root)
-	for i, c := range root.Cols() {
-		plan.Columns = append(plan.Columns, ResultColumn{Name: names[i], Type: c.Typ, Declared: declared[i]})
-	}
-	if err := b.numberParams(plan); err != nil {
-		return nil, err
-	}
-	plan, err = b.optimize(plan)
+	plan, err := b.finish(root, in.Catalog, names)
 	if err == nil {
 		plan.Point, plan.Functions = pointRead(plan), plan.functions()
 	}
 	return plan, err
+}
+
+// finish makes a plan of a bound tree, whose columns get names.
+func (b *binder) finish(root Node, c *catalog.Snapshot, names []string) (*Plan, error) {
+	plan := &Plan{Root: root, InitPlans: b.initPlans, CTEs: b.ctes, CatalogVersion: c.Version, Nodes: c.Nodes, Notices: b.notices, Relations: b.uses}
+	declared := declaredTypes(root)
+	for i, col := range root.Cols() {
+		plan.Columns = append(plan.Columns, ResultColumn{Name: names[i], Type: col.Typ, Declared: declared[i]})
+	}
+	if err := b.numberParams(plan); err != nil {
+		return nil, err
+	}
+	return b.optimize(plan)
 }
 
 // declaredTypes follows a plan's columns to the expressions that compute them.
@@ -88,6 +93,9 @@ func (b *binder) statementPlan(stmt sql.Statement) (Node, []string, error) {
 		return b.update(n)
 	case *sql.Delete:
 		return b.delete(n)
+	case *sql.Merge:
+		plan, err := b.merge(n)
+		return plan, nil, err
 	}
 	return nil, nil, b.unsupported(stmt, "this statement")
 }

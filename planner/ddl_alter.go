@@ -16,19 +16,25 @@ func (d *DDL) LookupTable(name sql.ObjectName) (*catalog.Table, error) {
 
 // FindTable is LookupTable without an error for a missing table.
 func (d *DDL) FindTable(name sql.ObjectName) *catalog.Table {
-	return findTable(d.Catalog, d.Settings.SearchPath, name.Schema, name.Name)
+	return findTable(d.Catalog, d.Settings.LookupPath(), name.Schema, name.Name)
 }
 
 // Alteration is what ALTER TABLE does to a table. Before it may be applied, the rows must be checked
-// for NULLs in the columns of NotNull and against Checks and ForeignKeys, Indexes must be built, and
-// Dependents must be dropped.
+// for NULLs in the columns of NotNull and against Checks and ForeignKeys, those of other tables against
+// Referencing, Indexes must be built, and Dependents must be dropped.
 type Alteration struct {
 	Table       *catalog.Table // nil: nothing to do
 	NotNull     []catalog.ColumnID
 	Checks      []catalog.Check
-	Indexes     []catalog.IndexID // of Table.Indexes
-	ForeignKeys []string          // of Table.ForeignKeys
-	Dependents  Dependents        // of other tables
+	Indexes     []catalog.IndexID   // of Table.Indexes
+	ForeignKeys []string            // of Table.ForeignKeys
+	Referencing []catalog.Reference // to Table
+	Dependents  Dependents          // of other tables
+	Views       []*catalog.Table    // those that read the table, with what changes in them
+	Sequences   []*catalog.Table    // to be dropped
+	// Rewrite yields the rows of Table, in order, which has fresh stores for them; nil: the rows stay
+	// where they are.
+	Rewrite *Plan
 	// ViewChanged tells that the column view covers other columns than before.
 	ViewChanged bool
 }
@@ -36,25 +42,33 @@ type Alteration struct {
 // AlterTable describes the table after an ALTER TABLE statement. hasRows tells whether the table
 // holds rows.
 func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (*Alteration, error) {
-	if n.Kind != sql.TableObject {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "ALTER of this kind of object is not supported yet").At(n.Start)
-	}
 	old := d.FindTable(n.Name)
 	if old == nil {
 		if n.IfExists {
 			d.Notices = append(d.Notices, `relation "`+n.Name.Name+`" does not exist, skipping`)
 			return &Alteration{}, nil
 		}
-		_, err := d.LookupTable(n.Name)
-		return nil, err
+		if r := d.FindRelation(n.Name); r != nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", r.Name)
+		}
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.String())
 	}
 	a := &alter{d: d, t: old.Clone(), old: old, hasRows: hasRows, out: &Alteration{}}
 	actions := slices.Clone(n.Actions)
 	slices.SortStableFunc(actions, func(x, y sql.AlterAction) int { return alterPass(x) - alterPass(y) })
+	var err error
 	for _, action := range actions {
-		if err := a.apply(action); err != nil {
+		if err = a.apply(action); err != nil {
 			return nil, err
 		}
+	}
+	for _, id := range a.converts {
+		if err = a.recheck(id); err != nil {
+			return nil, err
+		}
+	}
+	if a.out.Rewrite, err = a.planRewrite(); err != nil {
+		return nil, err
 	}
 	a.forgetGone()
 	a.t.HasView = len(a.t.CoveredColumns()) > 0
@@ -66,7 +80,7 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 			}
 		}
 	}
-	if a.newSchema || a.out.ViewChanged {
+	if a.newSchema || a.retyped || a.out.ViewChanged {
 		a.t.Epoch++
 	}
 	a.out.Table = a.t
@@ -77,19 +91,24 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 // dropped goes first, and constraints come when all columns are there.
 func alterPass(action sql.AlterAction) int {
 	switch n := action.(type) {
-	case *sql.DropColumn, *sql.DropConstraint:
+	case *sql.DropColumn, *sql.DropConstraint, *sql.DropIdentity:
 		return 0
 	case *sql.AlterColumnNotNull:
 		if !n.NotNull {
 			return 0
 		}
-		return 2
-	case *sql.AddColumn, *sql.ColView:
+	case *sql.AlterColumnDefault:
+		if n.Default == nil {
+			return 0
+		}
+	case *sql.AlterColumnType:
 		return 1
+	case *sql.AddColumn, *sql.ColView:
+		return 2
 	case *sql.AddConstraint:
-		return 3
+		return 4
 	}
-	return 2
+	return 3
 }
 
 // forgetGone forgets checks of rows for what the statement itself has taken away again.
@@ -110,7 +129,10 @@ type alter struct {
 	hasRows   func(*catalog.Table) bool
 	out       *Alteration
 	newSchema bool
-	viewSet   bool // a COLVIEW action has been applied
+	retyped   bool               // a column got another type, for which rows stay as they are
+	rewriting *rewriting         // nil: the rows stay as they are
+	converts  []catalog.ColumnID // those whose values become others
+	viewSet   bool               // a COLVIEW action has been applied
 }
 
 func (a *alter) apply(action sql.AlterAction) error {
@@ -121,15 +143,8 @@ func (a *alter) apply(action sql.AlterAction) error {
 		return a.dropColumn(n)
 	case *sql.RenameColumn:
 		return a.renameColumn(n)
-	case *sql.RenameTo:
-		if a.d.relationExists(a.t.Schema, n.NewName.Name) {
-			return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", n.NewName.Name).At(n.NewName.Start)
-		}
-		if v := a.d.DependentViews(a.t.ID, ""); len(v) > 0 {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a table that a view reads is not supported yet: view %q", v[0].Name).At(n.Start)
-		}
-		a.t.Name = n.NewName.Name
-		return nil
+	case *sql.AlterColumnType:
+		return a.alterType(n)
 	case *sql.AlterColumnDefault:
 		return a.setDefault(n)
 	case *sql.AlterColumnNotNull:
@@ -144,6 +159,31 @@ func (a *alter) apply(action sql.AlterAction) error {
 		return a.renameConstraint(n)
 	case *sql.ValidateConstraint:
 		return a.validate(n)
+	}
+	return a.applyOther(action)
+}
+
+// applyOther applies the actions that change no constraint and no set of columns.
+func (a *alter) applyOther(action sql.AlterAction) error {
+	switch n := action.(type) {
+	case *sql.DropIdentity:
+		if n.Expression {
+			return a.dropExpression(n)
+		}
+		return a.dropIdentity(n)
+	case *sql.AddIdentity:
+		return a.addIdentity(n)
+	case *sql.SetIdentity:
+		return a.setIdentity(n)
+	case *sql.SetOptions:
+		if n.Reset {
+			return nil
+		}
+		return checkStorageOptions(n.Options)
+	case *sql.AlterColumnStatistics:
+		return a.setStatistics(n)
+	case *sql.OwnerTo:
+		return a.d.CheckOwner(n)
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER TABLE is not supported yet").At(action.SourceSpan().Start)
 }
@@ -173,18 +213,10 @@ func (a *alter) addColumn(n *sql.AddColumn) error {
 	c.AddedIn = a.t.SchemaVersion + 1
 	a.newSchema = true
 	a.out.ViewChanged = a.out.ViewChanged || c.Covered
-	if c.Default != "" && n.Column.Default == nil && a.hasRows(a.old) {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "ADD COLUMN with a default that is not constant is not supported yet").At(n.Start).
-			WithHint("Add the column without a default, fill it by UPDATE, and set the default then.")
+	if err := a.fillColumn(c, n); err != nil {
+		return err
 	}
-	if n.Column.Default != nil {
-		value, err := a.missingValue(c, n.Column.Default)
-		if err != nil {
-			return err
-		}
-		c.Missing = value
-	}
-	if c.NotNull && c.Missing == "" && a.hasRows(a.old) {
+	if c.NotNull && c.Missing == "" && !a.rewrites(c.ID) && a.hasRows(a.old) {
 		return sqlerr.New(sqlerr.NotNullViolation, "column %q of relation %q contains null values", c.Name, a.t.Name).At(n.Start).WithTable(a.t.Name).WithColumn(c.Name)
 	}
 	for i := range n.Column.Constraints {
@@ -197,24 +229,41 @@ func (a *alter) addColumn(n *sql.AddColumn) error {
 	return nil
 }
 
-// missingValue evaluates a default once for all existing rows.
-func (a *alter) missingValue(c *catalog.Column, e sql.Expr) (string, error) {
+// fillColumn says what existing rows have in a column that is added: one value that all read without
+// having it, or, where it is another for each, one that they are rewritten with.
+func (a *alter) fillColumn(c *catalog.Column, n *sql.AddColumn) error {
+	if c.Generated != "" {
+		if err := a.d.checkGenerated(a.t, c.Name, n.Column.Generated); err != nil {
+			return err
+		}
+		return a.rewriteColumn(c, nil)
+	}
+	e := n.Column.Default
+	if e == nil && c.Default != "" { // of a serial or identity column
+		var err error
+		if e, err = sql.ParseExpr(c.Default); err != nil {
+			return err
+		}
+	}
+	if e == nil {
+		return nil
+	}
 	_, bound, err := a.d.bindDefault(c, e)
 	if err != nil {
-		return "", err
+		return err
 	}
 	folded, err := expr.FoldConstants(bound, a.d.Env)
 	if err != nil {
-		return "", err
+		return err
 	}
 	k, ok := folded.(*expr.Const)
-	if !ok {
-		return "", sqlerr.New(sqlerr.FeatureNotSupported, "ADD COLUMN with a default that is not constant is not supported yet").At(e.SourceSpan().Start)
+	switch {
+	case !ok:
+		return a.rewriteColumn(c, func(r *rewriting) (expr.Expr, error) { return r.b.defaultOf(a.t, a.t.ColumnByID(c.ID)) })
+	case !k.Value.Null:
+		c.Missing = sql.QuoteString(expr.FormatDatum(c.Type, k.Value, a.d.Env))
 	}
-	if k.Value.Null {
-		return "", nil
-	}
-	return sql.QuoteString(expr.FormatDatum(c.Type, k.Value, a.d.Env)), nil
+	return nil
 }
 
 func (a *alter) dropColumn(n *sql.DropColumn) error {
@@ -227,10 +276,36 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 		return err
 	}
 	dropped := *c
-	if v := a.d.DependentViews(a.t.ID, dropped.Name); len(v) > 0 {
-		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop column %s of table %s because other objects depend on it", dropped.Name, a.t.Name).
-			WithDetail("view %s depends on column %s of table %s", v[0].Name, dropped.Name, a.t.Name).WithHint("Drop the view first.")
+	users, err := generatedUsers(a.t, dropped.Name)
+	if err != nil {
+		return err
 	}
+	what := "column " + dropped.Name + " of table " + a.t.Name
+	var list Dependents
+	for i := range users {
+		list = append(list, Dependent{Reference: catalog.Reference{Child: a.t}, Column: users[i].Name, On: what})
+	}
+	gone := append(users, dropped)
+	for i := range gone {
+		if v := a.d.DependentViews(a.t.ID, gone[i].Name); len(v) > 0 {
+			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", what).
+				WithDetail("view %s depends on column %s of table %s", v[0].Name, gone[i].Name, a.t.Name).WithHint("Drop the view first.")
+		}
+		list = append(list, a.d.columnDependents(a.t, &gone[i])...)
+	}
+	if err := a.dropDependents(list, what, n.Cascade); err != nil {
+		return err
+	}
+	for i := range gone {
+		if err := a.removeColumn(n, &gone[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeColumn drops a column with the constraints and indexes on it.
+func (a *alter) removeColumn(n *sql.DropColumn, dropped *catalog.Column) error {
 	if len(a.t.Columns) == 1 {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop the only column of a table").At(n.Start)
 	}
@@ -239,12 +314,11 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop column %q: the table is distributed by it", dropped.Name).At(n.Start)
 		}
 	}
-	if err := a.dropDependents(a.d.columnDependents(a.t, &dropped), "column "+dropped.Name+" of table "+a.t.Name, n.Cascade); err != nil {
-		return err
-	}
 	a.t.ForeignKeys = slices.DeleteFunc(a.t.ForeignKeys, func(k catalog.ForeignKey) bool { return slices.Contains(k.Columns, dropped.ID) })
-	a.t.Indexes = slices.DeleteFunc(a.t.Indexes, func(x catalog.Index) bool { return slices.Contains(x.Columns, dropped.ID) })
 	var failed error
+	if a.t.Indexes, failed = withoutColumn(a.t.Indexes, dropped); failed != nil {
+		return failed
+	}
 	a.t.Checks = slices.DeleteFunc(a.t.Checks, func(check catalog.Check) bool {
 		uses, err := mentions(check.Expr, dropped.Name)
 		if err != nil {
@@ -260,8 +334,21 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 		a.d.Notices = append(a.d.Notices, `column "`+dropped.Name+`" was dropped from the column view of "`+a.t.Name+`"`)
 	}
 	pos := a.t.ColumnByID(dropped.ID)
+	changed := map[catalog.TableID]*catalog.Table{}
+	for _, v := range a.out.Views {
+		changed[v.ID] = v
+	}
+	var err error
+	a.out.Views, err = a.d.inViews(changed, a.t, func(n *sql.TableName, _ bool) {
+		if pos < len(n.Alias.Columns) {
+			n.Alias.Columns = slices.Delete(n.Alias.Columns, pos, pos+1)
+		}
+	})
+	if err != nil {
+		return err
+	}
 	a.t.Columns = append(a.t.Columns[:pos], a.t.Columns[pos+1:]...)
-	a.t.Dropped = append(a.t.Dropped, dropped)
+	a.t.Dropped = append(a.t.Dropped, *dropped)
 	if slices.Contains(a.t.DistributeBy, dropped.ID) {
 		a.t.DistributeBy = []catalog.ColumnID{a.t.Columns[0].ID} // on one data node any column will do
 	}
@@ -274,16 +361,26 @@ func (a *alter) renameColumn(n *sql.RenameColumn) error {
 	if err != nil {
 		return err
 	}
-	if v := a.d.DependentViews(a.t.ID, c.Name); len(v) > 0 {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "renaming a column that a view reads is not supported yet: view %q", v[0].Name).At(n.Start)
-	}
 	if a.t.ColumnIndex(n.NewName.Name) >= 0 {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", n.NewName.Name, a.t.Name).At(n.NewName.Start)
+	}
+	if a.out.Views, err = a.d.inViews(nil, a.t, keepNamesOf(a.t)); err != nil {
+		return err
+	}
+	for i := range a.t.Columns {
+		if g := &a.t.Columns[i].Generated; *g != "" {
+			if *g, err = renameIn(*g, c.Name, n.NewName.Name); err != nil {
+				return err
+			}
+		}
 	}
 	for i := range a.t.Checks {
 		if a.t.Checks[i].Expr, err = renameIn(a.t.Checks[i].Expr, c.Name, n.NewName.Name); err != nil {
 			return err
 		}
+	}
+	if err := renameInIndexes(a.t.Indexes, c.Name, n.NewName.Name); err != nil {
+		return err
 	}
 	c.Name = n.NewName.Name
 	return nil
@@ -293,6 +390,18 @@ func (a *alter) setDefault(n *sql.AlterColumnDefault) error {
 	c, err := a.column(n.Column)
 	if err != nil {
 		return err
+	}
+	if c.Generated != "" {
+		if n.Default == nil {
+			return generatedColumn(a.t, c).WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead.")
+		}
+		return generatedColumn(a.t, c)
+	}
+	if c.Identity != catalog.NoIdentity {
+		if n.Default == nil {
+			return identityColumn(a.t, c).WithHint("Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead.")
+		}
+		return identityColumn(a.t, c)
 	}
 	c.Default = ""
 	if n.Default == nil {
@@ -312,6 +421,9 @@ func (a *alter) setNotNull(n *sql.AlterColumnNotNull) error {
 				return sqlerr.New(sqlerr.InvalidTableDefinition, "column %q is in a primary key", c.Name).At(n.Start)
 			}
 		}
+	}
+	if !n.NotNull && c.Identity != catalog.NoIdentity {
+		return identityColumn(a.t, c)
 	}
 	if n.NotNull && !c.NotNull {
 		a.out.NotNull = append(a.out.NotNull, c.ID)
@@ -368,6 +480,12 @@ func (a *alter) colView(n *sql.ColView) error {
 // and keeps its column view's definition.
 func (d *DDL) Truncated(t *catalog.Table) *catalog.Table {
 	c := t.Clone()
+	d.startAnew(c)
+	return c
+}
+
+// startAnew gives a table that has no rows yet, or is given new ones, fresh stores and key spaces.
+func (d *DDL) startAnew(c *catalog.Table) {
 	d.newStores(c)
 	for i := range c.Indexes {
 		c.Indexes[i].ID = d.IDs.NewIndexID()
@@ -379,5 +497,4 @@ func (d *DDL) Truncated(t *catalog.Table) *catalog.Table {
 		c.Columns[i].Missing = ""
 	}
 	c.Epoch++
-	return c
 }

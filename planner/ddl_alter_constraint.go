@@ -10,6 +10,9 @@ import (
 
 // addConstraint adds a constraint and notes what the rows have to be checked for.
 func (a *alter) addConstraint(n *sql.Constraint) error {
+	if n.UsingIndex.Name != "" {
+		return a.useIndex(n)
+	}
 	indexes, checks, keys, notNull := len(a.t.Indexes), len(a.t.Checks), len(a.t.ForeignKeys), map[catalog.ColumnID]bool{}
 	for i := range a.t.Columns {
 		notNull[a.t.Columns[i].ID] = a.t.Columns[i].NotNull
@@ -20,7 +23,11 @@ func (a *alter) addConstraint(n *sql.Constraint) error {
 	for _, index := range a.t.Indexes[indexes:] {
 		a.out.Indexes = append(a.out.Indexes, index.ID)
 	}
-	a.out.Checks = append(a.out.Checks, a.t.Checks[checks:]...)
+	for _, check := range a.t.Checks[checks:] {
+		if !check.NotValid {
+			a.out.Checks = append(a.out.Checks, check)
+		}
+	}
 	for _, key := range a.t.ForeignKeys[keys:] {
 		if !key.NotValid {
 			a.out.ForeignKeys = append(a.out.ForeignKeys, key.Name)

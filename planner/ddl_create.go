@@ -37,18 +37,32 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 	if err := unsupportedTableClauses(n); err != nil {
 		return nil, err
 	}
-	schema, exists, err := d.newName(n.Name, n.IfNotExists)
+	schema, exists, err := d.newName(n.Name, n.Persistence == sql.Temporary, n.IfNotExists)
 	if err != nil || exists {
 		return nil, err
 	}
-	t := &catalog.Table{ID: d.IDs.NewTableID(), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
-	for i := range n.Columns {
-		if err := d.addColumn(t, &n.Columns[i], n.ColView); err != nil {
-			return nil, err
-		}
+	t := &catalog.Table{ID: d.IDs.NewTableID(), Temp: isTempSchema(schema), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
+	if err := setOnCommit(t, n.OnCommit); err != nil {
+		return nil, err
+	}
+	later, err := d.addColumns(t, n)
+	if err != nil {
+		return nil, err
 	}
 	if len(t.Columns) == 0 {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a table without columns is not supported").At(n.Start)
+	}
+	for i := range n.Columns {
+		if c := &n.Columns[i]; c.Generated != nil {
+			if err := d.checkGenerated(t, c.Name.Name, c.Generated); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for _, add := range later {
+		if err := add(); err != nil {
+			return nil, err
+		}
 	}
 	if err := d.addConstraints(t, n); err != nil {
 		return nil, err
@@ -62,6 +76,31 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 		return nil, emptyView(t).At(n.Start)
 	}
 	return t, nil
+}
+
+// addColumns adds the columns of CREATE TABLE and those of LIKE clauses in the order they are written
+// in. What the functions do that it returns comes when all columns are there.
+func (d *DDL) addColumns(t *catalog.Table, n *sql.CreateTable) (later []func() error, err error) {
+	likes := n.Likes
+	addLikes := func(before int) error {
+		for ; len(likes) > 0 && (before < 0 || likes[0].Start < before); likes = likes[1:] {
+			add, err := d.addLike(t, &likes[0], n.ColView)
+			if err != nil {
+				return err
+			}
+			later = append(later, add)
+		}
+		return nil
+	}
+	for i := range n.Columns {
+		if err := addLikes(n.Columns[i].Start); err != nil {
+			return nil, err
+		}
+		if err := d.addColumn(t, &n.Columns[i], n.ColView); err != nil {
+			return nil, err
+		}
+	}
+	return later, addLikes(-1)
 }
 
 // addConstraints adds the constraints of CREATE TABLE, foreign keys last: they may reference the
@@ -94,13 +133,11 @@ func unsupportedTableClauses(n *sql.CreateTable) error {
 	switch {
 	case n.PartitionBy != nil || n.PartitionOf != nil:
 		what = "partitioning"
-	case len(n.Inherits) > 0 || len(n.Likes) > 0:
-		what = "INHERITS and LIKE"
-	case n.Persistence == sql.Temporary:
-		what = "a temporary table"
+	case len(n.Inherits) > 0:
+		what = "INHERITS"
 	}
 	if what == "" {
-		return nil
+		return checkStorageOptions(n.Options)
 	}
 	return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported yet", what).At(n.Start)
 }
@@ -112,16 +149,9 @@ func emptyView(t *catalog.Table) *sqlerr.Error {
 }
 
 // newName checks that a relation can be created under a name and returns its schema.
-func (d *DDL) newName(name sql.ObjectName, ifNotExists bool) (schema string, exists bool, err error) {
-	schema = name.Schema
-	if schema == "" {
-		schema = catalog.DefaultSchema
-		if len(d.Settings.SearchPath) > 0 {
-			schema = d.Settings.SearchPath[0]
-		}
-	}
-	if !d.Catalog.HasSchema(schema) {
-		return "", false, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).At(name.Start)
+func (d *DDL) newName(name sql.ObjectName, temporary, ifNotExists bool) (schema string, exists bool, err error) {
+	if schema, err = d.creationSchema(name, temporary); err != nil {
+		return "", false, err
 	}
 	if !d.relationExists(schema, name.Name) {
 		return schema, false, nil
@@ -138,9 +168,6 @@ func (d *DDL) addColumn(t *catalog.Table, n *sql.ColumnDef, table sql.Tristate) 
 	if t.ColumnIndex(n.Name.Name) >= 0 {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", n.Name.Name).At(n.Name.Start)
 	}
-	if n.Generated != nil {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "generated columns are not supported yet").At(n.Start)
-	}
 	written := n.Type
 	serial := serialTypes[written.Name]
 	if serial != "" {
@@ -148,6 +175,9 @@ func (d *DDL) addColumn(t *catalog.Table, n *sql.ColumnDef, table sql.Tristate) 
 	}
 	typ, err := BindType(written)
 	if err != nil {
+		return err
+	}
+	if err := checkCollation(n.Collation, typ); err != nil {
 		return err
 	}
 	c := catalog.Column{ID: t.NextColumn, Name: n.Name.Name, Type: typ, NotNull: n.NotNull == sql.Yes, AddedIn: t.SchemaVersion}
@@ -160,6 +190,15 @@ func (d *DDL) addColumn(t *catalog.Table, n *sql.ColumnDef, table sql.Tristate) 
 		if err := d.counted(t, &c, n); err != nil {
 			return err
 		}
+	}
+	if n.Generated != nil { // bound when all columns are there
+		switch {
+		case n.Default != nil || serial != "":
+			return sqlerr.New(sqlerr.SyntaxError, "both default and generation expression specified for column %q of table %q", c.Name, t.Name).At(n.GeneratedAs.Start)
+		case n.Identity != nil:
+			return sqlerr.New(sqlerr.SyntaxError, "both identity and generation expression specified for column %q of table %q", c.Name, t.Name).At(n.GeneratedAs.Start)
+		}
+		c.Generated = sql.Format(n.Generated)
 	}
 	// Precedence of the reference: a table-level COLVIEW covers every column not marked NOCOLVIEW;
 	// without it only columns marked COLVIEW are covered.
@@ -182,12 +221,18 @@ func (d *DDL) bindDefault(c *catalog.Column, e sql.Expr) (bound, coerced expr.Ex
 	if bound, err = b.expr(e, defaultScope()); err != nil {
 		return nil, nil, err
 	}
-	coerced, err = b.coerce(bound, c.Type, expr.AssignmentCast, pos)
+	coerced, err = b.defaultAs(bound, c, pos)
+	return bound, coerced, err
+}
+
+// defaultAs converts a default or generation expression to its column's type.
+func (b *binder) defaultAs(e expr.Expr, c *catalog.Column, pos int) (expr.Expr, error) {
+	coerced, err := b.coerce(e, c.Type, expr.AssignmentCast, pos)
 	if code := sqlerr.CodeOf(err); err != nil && (code == sqlerr.DatatypeMismatch || code == sqlerr.CannotCoerce) {
-		err = sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but default expression is of type %s", c.Name, c.Type.Base(), bound.Type().Base()).
+		err = sqlerr.New(sqlerr.DatatypeMismatch, "column %q is of type %s but default expression is of type %s", c.Name, c.Type.Base(), e.Type().Base()).
 			At(pos).WithHint("You will need to rewrite or cast the expression.")
 	}
-	return bound, coerced, err
+	return coerced, err
 }
 
 // setDefault gives a column a default. Literals such as 'now' are read here, once for all rows.
@@ -236,14 +281,14 @@ func (d *DDL) addConstraint(t *catalog.Table, n *sql.Constraint) error {
 }
 
 func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
-	if len(n.Include) > 0 || n.NullsNotDistinct || n.Deferrable == sql.Yes {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "INCLUDE, NULLS NOT DISTINCT and DEFERRABLE are not supported yet").At(n.Start)
+	if n.Deferrable == sql.Yes {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "DEFERRABLE is not supported yet for this kind of constraint").At(n.Start)
 	}
 	primary := n.Kind == sql.PrimaryKey
 	if primary && t.PrimaryKey() != nil {
 		return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table %q are not allowed", t.Name).At(n.Start)
 	}
-	index := catalog.Index{ID: d.IDs.NewIndexID(), Name: n.Name.Name, Unique: true, Primary: primary}
+	index := catalog.Index{ID: d.IDs.NewIndexID(), Name: n.Name.Name, Unique: true, Primary: primary, NullsNotDistinct: n.NullsNotDistinct}
 	var names []string
 	for _, id := range n.Columns {
 		pos := t.ColumnIndex(id.Name)
@@ -261,6 +306,14 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 		}
 		index.Columns = append(index.Columns, c.ID)
 		names = append(names, c.Name)
+	}
+	for _, id := range n.Include {
+		pos := t.ColumnIndex(id.Name)
+		if pos < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column %q named in key does not exist", id.Name).At(id.Start)
+		}
+		index.Include = append(index.Include, t.Columns[pos].ID)
+		names = append(names, id.Name)
 	}
 	taken := func(name string) bool {
 		return d.relationExists(t.Schema, name) || slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.Name == name })
@@ -283,11 +336,8 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 }
 
 func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
-	if n.NotValid {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "CHECK ... NOT VALID is not supported yet").At(n.Start)
-	}
 	b := d.definitionBinder()
-	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr)}
+	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr), NotValid: n.NotValid}
 	if check.Name == "" {
 		check.Name = checkName(t, n.Expr)
 	} else if hasConstraint(t, check.Name) {
@@ -353,10 +403,13 @@ func (d *DDL) newStores(t *catalog.Table) {
 
 // CreateTableAs describes the table that CREATE TABLE AS fills with the rows of plan.
 func (d *DDL) CreateTableAs(n *sql.CreateTableAs, plan *Plan) (*catalog.Table, error) {
-	if n.Materialized || n.Persistence == sql.Temporary {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "materialized views and temporary tables are not supported yet").At(n.Start)
+	if n.Materialized {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "materialized views are not supported yet").At(n.Start)
 	}
-	schema, exists, err := d.newName(n.Name, n.IfNotExists)
+	if err := checkStorageOptions(n.Options); err != nil {
+		return nil, err
+	}
+	schema, exists, err := d.newName(n.Name, n.Persistence == sql.Temporary, n.IfNotExists)
 	if err != nil || exists {
 		return nil, err
 	}
@@ -367,7 +420,10 @@ func (d *DDL) CreateTableAs(n *sql.CreateTableAs, plan *Plan) (*catalog.Table, e
 	if names, err = renamed(names, n.Columns, n.Name.Name); err != nil {
 		return nil, err
 	}
-	t := &catalog.Table{ID: d.IDs.NewTableID(), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
+	t := &catalog.Table{ID: d.IDs.NewTableID(), Temp: isTempSchema(schema), Schema: schema, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1}
+	if err := setOnCommit(t, n.OnCommit); err != nil {
+		return nil, err
+	}
 	for i, c := range plan.Columns {
 		if t.ColumnIndex(names[i]) >= 0 {
 			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", names[i]).At(n.Start)

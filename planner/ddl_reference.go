@@ -53,6 +53,8 @@ func ChangedForeignKeys(t *catalog.Table, action sql.AlterAction) []catalog.Fore
 		name = n.Name.Name
 	case *sql.DropColumn:
 		column = n.Name.Name
+	case *sql.AlterColumnType:
+		column = n.Column.Name
 	}
 	pos := t.ColumnIndex(column)
 	var keys []catalog.ForeignKey
@@ -70,6 +72,9 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 	if err != nil {
 		return err
 	}
+	if err := samePersistence(t, parent); err != nil {
+		return err
+	}
 	key := catalog.ForeignKey{Name: n.Name.Name, RefTable: parent.ID, MatchFull: n.MatchFull,
 		OnDelete: catalog.ReferenceAction(n.OnDelete), OnUpdate: catalog.ReferenceAction(n.OnUpdate),
 		Deferrable: n.Deferrable == sql.Yes, Deferred: n.InitiallyDeferred, NotValid: n.NotValid}
@@ -78,6 +83,9 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 		return err
 	}
 	if err := referencedColumns(&key, parent, n.RefColumns); err != nil {
+		return err
+	}
+	if err := generatedActions(t, &key); err != nil {
 		return err
 	}
 	if key.Name == "" {
@@ -95,6 +103,15 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 		}
 		key.SetColumns = append(key.SetColumns, t.Columns[pos].ID)
 	}
+	if err := comparableKey(t, parent, &key); err != nil {
+		return err
+	}
+	t.ForeignKeys = append(t.ForeignKeys, key)
+	return nil
+}
+
+// comparableKey refuses a key whose columns cannot be looked up among those they reference.
+func comparableKey(t, parent *catalog.Table, key *catalog.ForeignKey) error {
 	for i, id := range key.Columns {
 		child, referenced := &t.Columns[t.ColumnByID(id)], &parent.Columns[parent.ColumnByID(key.RefColumns[i])]
 		if !referable(child.Type, referenced.Type) {
@@ -102,14 +119,33 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 				WithDetail("Key columns %q and %q are of incompatible types: %s and %s.", child.Name, referenced.Name, child.Type.Base(), referenced.Type.Base())
 		}
 	}
-	t.ForeignKeys = append(t.ForeignKeys, key)
+	return nil
+}
+
+// generatedActions refuses actions that would write a generated column.
+func generatedActions(t *catalog.Table, key *catalog.ForeignKey) error {
+	for _, id := range key.Columns {
+		if t.Columns[t.ColumnByID(id)].Generated == "" {
+			continue
+		}
+		clause := ""
+		switch {
+		case key.OnUpdate >= catalog.Cascade:
+			clause = "ON UPDATE"
+		case key.OnDelete > catalog.Cascade:
+			clause = "ON DELETE"
+		default:
+			continue
+		}
+		return sqlerr.New(sqlerr.SyntaxError, "invalid %s action for foreign key constraint containing generated column", clause)
+	}
 	return nil
 }
 
 // referencedTable finds the table a foreign key references; the table under construction, which the
 // catalog does not show in its new form, may reference itself.
 func (d *DDL) referencedTable(t *catalog.Table, name sql.ObjectName) (*catalog.Table, error) {
-	r := findRelation(d.Catalog, d.Settings.SearchPath, name.Schema, name.Name)
+	r := findRelation(d.Catalog, d.Settings.LookupPath(), name.Schema, name.Name)
 	switch {
 	case r != nil && r.ID == t.ID || r == nil && name.Name == t.Name && (name.Schema == "" || name.Schema == t.Schema):
 		return t, nil
@@ -202,7 +238,7 @@ func hasConstraint(t *catalog.Table, name string) bool {
 func (d *DDL) DeferrableConstraint(name sql.ObjectName) ([]catalog.Reference, error) {
 	path := newBinder(d.Input).path
 	if name.Schema != "" {
-		path = []string{name.Schema}
+		path = []string{namedSchema(path, name.Schema)}
 	}
 	for _, schema := range path {
 		var found []catalog.Reference
@@ -223,17 +259,21 @@ func (d *DDL) DeferrableConstraint(name sql.ObjectName) ([]catalog.Reference, er
 	return nil, sqlerr.New(sqlerr.UndefinedObject, "constraint %q does not exist", name.Name)
 }
 
-// Dependents are foreign keys that cannot stay when something is dropped.
+// Dependents are foreign keys and generated columns that cannot stay when something is dropped.
 type Dependents []Dependent
 
 // Dependent is one of them and what it depends on, as messages write it.
 type Dependent struct {
 	catalog.Reference
-	On string
+	Column string // "" or a generated column of Child; Key is nil then
+	On     string
 }
 
-// String names the constraint as messages do.
+// String names the constraint or column as messages do.
 func (r *Dependent) String() string {
+	if r.Column != "" {
+		return fmt.Sprintf("column %s of table %s", r.Column, r.Child.Name)
+	}
 	return fmt.Sprintf("constraint %s on table %s", r.Key.Name, r.Child.Name)
 }
 
@@ -269,7 +309,7 @@ func (d *DDL) TableDependents(dropped []*catalog.Table) Dependents {
 	for _, t := range slices.Backward(dropped) {
 		for _, ref := range d.Catalog.References(t.ID) {
 			if !slices.ContainsFunc(dropped, func(o *catalog.Table) bool { return o.ID == ref.Child.ID }) {
-				list = append(list, Dependent{ref, "table " + t.Name})
+				list = append(list, Dependent{Reference: ref, On: "table " + t.Name})
 			}
 		}
 	}
@@ -281,7 +321,7 @@ func (d *DDL) IndexDependents(t *catalog.Table, index *catalog.Index) Dependents
 	var list Dependents
 	for _, ref := range d.Catalog.References(t.ID) {
 		if x := t.UniqueOn(ref.Key.RefColumns); x != nil && x.ID == index.ID {
-			list = append(list, Dependent{ref, "index " + index.Name})
+			list = append(list, Dependent{Reference: ref, On: "index " + index.Name})
 		}
 	}
 	return list
@@ -292,7 +332,7 @@ func (d *DDL) columnDependents(t *catalog.Table, c *catalog.Column) Dependents {
 	var list Dependents
 	for _, ref := range d.Catalog.References(t.ID) {
 		if slices.Contains(ref.Key.RefColumns, c.ID) && !(ref.Child.ID == t.ID && slices.Contains(ref.Key.Columns, c.ID)) {
-			list = append(list, Dependent{ref, fmt.Sprintf("column %s of table %s", c.Name, t.Name)})
+			list = append(list, Dependent{Reference: ref, On: fmt.Sprintf("column %s of table %s", c.Name, t.Name)})
 		}
 	}
 	return list
@@ -312,6 +352,9 @@ func (a *alter) dropDependents(list Dependents, what string, cascade bool) error
 		return err
 	}
 	for _, ref := range list {
+		if ref.Column != "" {
+			continue
+		}
 		if ref.Child.ID == a.t.ID {
 			a.t = WithoutForeignKey(a.t, ref.Key.Name)
 		} else {
@@ -321,7 +364,7 @@ func (a *alter) dropDependents(list Dependents, what string, cascade bool) error
 	return nil
 }
 
-// validate marks a foreign key as checked, which the caller has to do.
+// validate marks a foreign key or CHECK constraint as checked, which the caller has to do.
 func (a *alter) validate(n *sql.ValidateConstraint) error {
 	if key := a.t.ForeignKey(n.Name.Name); key != nil {
 		if key.NotValid {
@@ -330,10 +373,16 @@ func (a *alter) validate(n *sql.ValidateConstraint) error {
 		}
 		return nil
 	}
-	if hasConstraint(a.t, n.Name.Name) {
-		if a.t.HasCheck(n.Name.Name) {
-			return nil // always checked
+	for i := range a.t.Checks {
+		if check := &a.t.Checks[i]; check.Name == n.Name.Name {
+			if check.NotValid {
+				check.NotValid = false
+				a.out.Checks = append(a.out.Checks, *check)
+			}
+			return nil
 		}
+	}
+	if hasConstraint(a.t, n.Name.Name) {
 		return sqlerr.New(sqlerr.WrongObjectType, "constraint %q of relation %q is not a foreign key or check constraint", n.Name.Name, a.t.Name)
 	}
 	return sqlerr.New(sqlerr.UndefinedObject, "constraint %q of relation %q does not exist", n.Name.Name, a.t.Name)

@@ -15,10 +15,7 @@ var serialTypes = map[string]string{"smallserial": "smallint", "serial2": "small
 // CreateSequence describes the sequence of a CREATE SEQUENCE statement; nil when IF NOT EXISTS finds
 // one.
 func (d *DDL) CreateSequence(n *sql.CreateSequence) (*catalog.Table, error) {
-	if n.Temporary {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a temporary sequence is not supported yet").At(n.Start)
-	}
-	schema, exists, err := d.newName(n.Name, n.IfNotExists)
+	schema, exists, err := d.newName(n.Name, n.Temporary, n.IfNotExists)
 	if err != nil || exists {
 		return nil, err
 	}
@@ -32,13 +29,13 @@ func (d *DDL) CreateSequence(n *sql.CreateSequence) (*catalog.Table, error) {
 }
 
 func (d *DDL) newSequence(schema, name string) *catalog.Table {
-	return &catalog.Table{ID: d.IDs.NewTableID(), Kind: catalog.SequenceRelation, Schema: schema, Name: name, SchemaVersion: 1,
+	return &catalog.Table{ID: d.IDs.NewTableID(), Kind: catalog.SequenceRelation, Temp: isTempSchema(schema), Schema: schema, Name: name, SchemaVersion: 1,
 		Stores: []catalog.StoreID{d.IDs.NewStoreID()}, Sequence: &catalog.Sequence{Type: catalog.Type{ID: catalog.Int8}}}
 }
 
 // FindSequence finds a sequence along the search path; nil if there is none of that name.
 func (d *DDL) FindSequence(name sql.ObjectName) *catalog.Table {
-	return FindSequence(d.Catalog, d.Settings.SearchPath, name.Schema, name.Name)
+	return FindSequence(d.Catalog, d.Settings.LookupPath(), name.Schema, name.Name)
 }
 
 // FindSequence finds a sequence of a catalog, with schema "" along the search path.
@@ -193,6 +190,8 @@ func (d *DDL) setOwner(q *catalog.Sequence, o *sql.SequenceOption) error {
 	return nil
 }
 
+var errIdentityType = sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+
 // counted gives a serial or identity column its sequence.
 func (d *DDL) counted(t *catalog.Table, c *catalog.Column, n *sql.ColumnDef) error {
 	if n.NotNull == sql.No {
@@ -208,12 +207,9 @@ func (d *DDL) counted(t *catalog.Table, c *catalog.Column, n *sql.ColumnDef) err
 	case n.Default != nil:
 		return sqlerr.New(sqlerr.SyntaxError, "both default and identity specified for column %q of table %q", c.Name, t.Name).At(n.Start)
 	case !c.Type.IsInteger() || c.Type.ID == catalog.Oid:
-		return sqlerr.New(sqlerr.InvalidParameterValue, "identity column type must be smallint, integer, or bigint")
+		return errIdentityType
 	}
-	c.Identity = catalog.IdentityByDefault
-	if n.Identity.Always {
-		c.Identity = catalog.IdentityAlways
-	}
+	c.Identity = identityOf(n.Identity)
 	return d.ownedSequence(t, c, n.Identity.Options)
 }
 
@@ -277,11 +273,17 @@ func (d *DDL) SequenceUses(r *catalog.Table) []SequenceUse {
 
 // drawsFrom reports whether an expression calls nextval for a sequence.
 func (d *DDL) drawsFrom(text string, r *catalog.Table) bool {
+	_, literals := d.sequenceNames(text, r)
+	return len(literals) > 0
+}
+
+// sequenceNames parses an expression and lists the names of a sequence in its calls of nextval.
+func (d *DDL) sequenceNames(text string, r *catalog.Table) (sql.Expr, []*sql.StringLit) {
 	e, err := sql.ParseExpr(text)
 	if err != nil {
-		return false // what does not parse draws from nothing
+		return nil, nil // what does not parse draws from nothing
 	}
-	found := false
+	var literals []*sql.StringLit
 	sql.Inspect(e, func(n sql.Node) bool {
 		call, ok := n.(*sql.FuncCall)
 		if !ok || call.Name.Name != "nextval" || len(call.Args) != 1 {
@@ -301,8 +303,10 @@ func (d *DDL) drawsFrom(text string, r *catalog.Table) bool {
 			object.Schema = ref.Parts[0].Name
 		}
 		s := d.FindSequence(object)
-		found = found || s != nil && s.ID == r.ID
+		if s != nil && s.ID == r.ID {
+			literals = append(literals, arg)
+		}
 		return true
 	})
-	return found
+	return e, literals
 }

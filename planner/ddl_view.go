@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/sql"
 )
@@ -12,17 +13,18 @@ import (
 // which get their schemas, and what each * stands for.
 type viewText struct {
 	uses  []catalog.TableID
+	from  map[*sql.TableName]*catalog.Table
 	stars map[*sql.Star][]sql.Target
 }
 
 // CreateView describes the view of a CREATE VIEW statement; with OR REPLACE it may be an existing one
 // changed. The statement's query is rewritten.
 func (d *DDL) CreateView(n *sql.CreateView) (*catalog.Table, error) {
-	if n.Temporary || n.Recursive || n.CheckOption != "" || len(n.Options) > 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "temporary and recursive views, WITH and CHECK OPTION are not supported yet").At(n.Start)
+	if n.Recursive || n.CheckOption != "" || len(n.Options) > 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "recursive views, WITH and CHECK OPTION are not supported yet").At(n.Start)
 	}
 	b := d.definitionBinder()
-	b.view = &viewText{stars: map[*sql.Star][]sql.Target{}}
+	b.view = &viewText{from: map[*sql.TableName]*catalog.Table{}, stars: map[*sql.Star][]sql.Target{}}
 	q, err := b.query(n.Query, nil)
 	if err != nil {
 		return nil, err
@@ -32,9 +34,9 @@ func (d *DDL) CreateView(n *sql.CreateView) (*catalog.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.view.rewrite(n.Query)
+	closed := b.view.rewrite(n.Query)
 	view := &catalog.Table{Kind: catalog.ViewRelation, Name: n.Name.Name, SchemaVersion: 1, NextColumn: 1,
-		View: &catalog.View{Query: sql.Format(n.Query), Uses: b.view.uses}}
+		View: &catalog.View{Query: sql.Format(n.Query), Uses: b.view.uses, Closed: closed}}
 	declared := declaredTypes(q.plan)
 	for i := range names {
 		if view.ColumnIndex(names[i]) >= 0 {
@@ -46,20 +48,32 @@ func (d *DDL) CreateView(n *sql.CreateView) (*catalog.Table, error) {
 	return view, d.placeView(view, n)
 }
 
-// placeView gives a view its schema and id: new ones, or those of the view it replaces.
+// placeView gives a view its schema and id: new ones, or those of the view it replaces. A view that
+// reads something temporary is temporary itself.
 func (d *DDL) placeView(view *catalog.Table, n *sql.CreateView) (err error) {
-	if old := d.FindRelation(n.Name); n.OrReplace && old != nil {
+	temporary := n.Temporary
+	for _, id := range view.View.Uses {
+		if r := d.Catalog.Table(id); r.Temp && !temporary && n.Name.Schema == "" {
+			temporary = true
+			d.Notices = append(d.Notices, `view "`+view.Name+`" will be a temporary view`)
+		}
+	}
+	if view.Schema, err = d.creationSchema(n.Name, temporary); err != nil {
+		return err
+	}
+	view.Temp = isTempSchema(view.Schema)
+	if old := d.Catalog.Lookup(view.Schema, view.Name); n.OrReplace && old != nil {
 		if old.Kind != catalog.ViewRelation {
 			return sqlerr.New(sqlerr.WrongObjectType, "%q is not a view", old.Name)
 		}
-		view.ID, view.Schema = old.ID, old.Schema
+		view.ID = old.ID
 		if slices.Contains(view.View.Uses, old.ID) {
 			return sqlerr.New(sqlerr.InvalidObjectDefinition, "infinite recursion detected in rules for relation %q", old.Name)
 		}
 		return replaceable(old, view)
 	}
 	view.ID = d.IDs.NewTableID()
-	view.Schema, _, err = d.newName(n.Name, false)
+	_, _, err = d.newName(n.Name, temporary, false)
 	return err
 }
 
@@ -82,9 +96,20 @@ func replaceable(old, view *catalog.Table) error {
 	return nil
 }
 
-// rewrite replaces each * of a query by the columns it stands for now.
-func (v *viewText) rewrite(q *sql.Select) {
+// rewrite replaces each * of a query by the columns it stands for now, and names the columns of the
+// relations it reads. It returns whether it could do the latter: two relations that only their schemas
+// tell apart keep it from that.
+func (v *viewText) rewrite(q *sql.Select) (closed bool) {
+	closed = v.distinctNames()
+	if closed {
+		for n, r := range v.from {
+			keepNames(n, r)
+		}
+	}
 	sql.Inspect(q, func(n sql.Node) bool {
+		if c, ok := n.(*sql.ColumnRef); ok && closed && len(c.Parts) == 3 {
+			c.Parts = c.Parts[1:]
+		}
 		core, ok := n.(*sql.SelectCore)
 		if !ok {
 			return true
@@ -100,6 +125,22 @@ func (v *viewText) rewrite(q *sql.Select) {
 		core.Targets = targets
 		return true
 	})
+	return closed
+}
+
+// distinctNames reports whether no two relations of the query are told apart by their schemas only.
+func (v *viewText) distinctNames() bool {
+	schemas := map[string]string{}
+	for n, r := range v.from {
+		if n.Alias.Name.Name != "" {
+			continue
+		}
+		if schema, known := schemas[r.Name]; known && schema != r.Schema {
+			return false
+		}
+		schemas[r.Name] = r.Schema
+	}
+	return true
 }
 
 // noteStar remembers what a * stands for.
@@ -142,6 +183,7 @@ func (b *binder) useInView(r *catalog.Table, n *sql.TableName) {
 		return
 	}
 	n.Name.Schema = r.Schema
+	b.view.from[n] = r
 	if !slices.Contains(b.view.uses, r.ID) {
 		b.view.uses = append(b.view.uses, r.ID)
 	}
@@ -153,15 +195,13 @@ func (b *binder) fromView(view *catalog.Table, n *sql.TableName, name string) (*
 	if err != nil {
 		return nil, err
 	}
-	text := b.view // a view's own text is left as it is
-	b.view = nil
+	text, closed := b.view, b.closed // a view's own text is left as it is
+	b.view, b.closed = nil, view.View.Closed
 	q, err := b.query(stmt.(*sql.Select), nil)
-	b.view = text
+	b.view, b.closed = text, closed
 	if err != nil {
-		if e, ok := err.(*sqlerr.Error); ok { // its position is one in the view's text
-			plain := *e
-			plain.Position = 0
-			return nil, plain.WithDetail("While reading view %q.", view.Name)
+		if e, ok := unplaced(err).(*sqlerr.Error); ok {
+			return nil, e.WithDetail("While reading view %q.", view.Name)
 		}
 		return nil, err
 	}
@@ -171,11 +211,32 @@ func (b *binder) fromView(view *catalog.Table, n *sql.TableName, name string) (*
 		return nil, err
 	}
 	plan, cols := distinctCols(b, q.plan)
+	cols = b.visible(n, cols)
 	rel := relation(name, names, cols)
 	if n.Alias.Name.Name == "" {
 		rel.schema = view.Schema
 	}
 	return &fromItem{plan: plan, rels: []*scopeRel{rel}}, nil
+}
+
+// visible are the columns of a relation in FROM that can be named.
+func (b *binder) visible(n *sql.TableName, cols []*expr.Col) []*expr.Col {
+	if b.closed {
+		return cols[:len(n.Alias.Columns)]
+	}
+	return cols
+}
+
+// unplaced takes the position out of an error about the text of a definition: that is none of the
+// statement's.
+func unplaced(err error) error {
+	e, ok := err.(*sqlerr.Error)
+	if !ok {
+		return err
+	}
+	plain := *e
+	plain.Position = 0
+	return &plain
 }
 
 // DependentViews lists the views that read a relation in the order they were made in, with column not empty those that also name a
@@ -186,7 +247,7 @@ func (d *DDL) DependentViews(id catalog.TableID, column string) []*catalog.Table
 		if r.Kind != catalog.ViewRelation || !slices.Contains(r.View.Uses, id) {
 			continue
 		}
-		if column == "" || namesColumn(r.View.Query, column) {
+		if column == "" || namesColumn(r.View.Query, d.Catalog.Table(id), column) {
 			views = append(views, r)
 		}
 	}
@@ -194,19 +255,20 @@ func (d *DDL) DependentViews(id catalog.TableID, column string) []*catalog.Table
 	return views
 }
 
-// namesColumn reports whether a query names a column, of whatever table.
-func namesColumn(query, column string) bool {
+// namesColumn reports whether a query that reads a relation names one of its columns, or one of that
+// name of another.
+func namesColumn(query string, r *catalog.Table, column string) bool {
 	stmt, err := sql.ParseOne(query)
 	if err != nil {
 		return true
 	}
-	found := false
+	found, names := false, namesIn(stmt, r, column)
 	sql.Inspect(stmt, func(n sql.Node) bool {
 		switch n := n.(type) {
 		case *sql.ColumnRef:
-			found = found || n.Parts[len(n.Parts)-1].Name == column
+			found = found || names[n.Parts[len(n.Parts)-1].Name]
 		case *sql.Join:
-			found = found || n.Natural || slices.ContainsFunc(n.Using, func(id sql.Ident) bool { return id.Name == column })
+			found = found || n.Natural || slices.ContainsFunc(n.Using, func(id sql.Ident) bool { return names[id.Name] })
 		}
 		return !found
 	})

@@ -14,6 +14,7 @@ type Insert struct {
 	Input     Node
 	RowCols   []*expr.Col
 	Returning []Item
+	Generated []Generated
 	Checks    []TableCheck
 	Keys      *References // nil: no foreign key is concerned
 	Conflict  *OnConflict // nil: a duplicate key fails the statement
@@ -22,13 +23,14 @@ type Insert struct {
 // OnConflict says what becomes of a row whose key in one of the arbiters exists: nothing, or, with
 // Update, the existing row gets the values of Set, one per column of the table, if Where is true.
 // Both are over Existing, the columns of the existing row, and Excluded, those of the row that could
-// not be inserted.
+// not be inserted. Generated, over the RowCols of the INSERT, are the columns that Set makes change.
 type OnConflict struct {
 	Arbiters           []*catalog.Index
 	Update             bool
 	Existing, Excluded []*expr.Col
 	Set                []expr.Expr
 	Where              expr.Expr // may be nil
+	Generated          []Generated
 }
 
 // Update replaces rows: its input yields the new row's columns, exactly the table's, in order, then
@@ -39,6 +41,7 @@ type Update struct {
 	Input     Node
 	RowCols   []*expr.Col
 	Returning []Item
+	Generated []Generated
 	Checks    []TableCheck
 	Keys      *References
 	Alias     string
@@ -53,6 +56,14 @@ type Delete struct {
 	Returning []Item
 	Keys      *References
 	Alias     string
+}
+
+// Generated computes the column at a position of the table by an expression over RowCols. Whoever
+// writes the row does so before its constraints are checked; until then the column is NULL or has the
+// value from before.
+type Generated struct {
+	Pos  int
+	Expr expr.Expr
 }
 
 // TableCheck is a CHECK constraint bound over RowCols: a row for which it is FALSE is refused.

@@ -24,6 +24,8 @@ type Plan struct {
 	Point *PointRead
 	// Functions are the calls of functions that stand in FROM anywhere in the plan.
 	Functions []*FuncScan
+	// Relations are those that the statement names, each once.
+	Relations []RelationUse
 	// Notices are for the client, at each run.
 	Notices []string
 	// Nodes is the number of data nodes, for EXPLAIN.

@@ -15,22 +15,28 @@ const (
 // Settings are the session settings that shape plans.
 type Settings struct {
 	SearchPath      []string
+	TempSchema      string // of the session's temporary relations
+	TempUsed        bool   // there may be some
 	Router          RouterMode
 	EnableHTAP      bool
 	EnableImcvScan  bool
 	EnableHybrid    bool
 	EnableHashJoin  bool
 	EnableReorder   bool
+	EnableSeqScan   bool
 	EnableIndexScan bool
-	EnableIndexJoin bool // row by row of one side, by an index of the other
-	DisabledRules   map[string]bool
-	HybridCostScale float64 // cost of fetching one row by reference, in row-scan units
+	// EnableIndexOnlyScan and EnableBitmapScan allow reading index entries without their rows, and
+	// combining indexes.
+	EnableIndexOnlyScan, EnableBitmapScan bool
+	EnableIndexJoin                       bool // row by row of one side, by an index of the other
+	DisabledRules                         map[string]bool
+	HybridCostScale                       float64 // cost of fetching one row by reference, in row-scan units
 }
 
 // DefaultSettings returns what a new session has.
 func DefaultSettings() *Settings {
 	return &Settings{SearchPath: []string{catalog.DefaultSchema}, EnableHTAP: true, EnableImcvScan: true,
-		EnableHybrid: true, EnableHashJoin: true, EnableReorder: true, EnableIndexScan: true, EnableIndexJoin: true, HybridCostScale: 3}
+		EnableHybrid: true, EnableHashJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true, HybridCostScale: 3}
 }
 
 // Input is what planning a statement needs.

@@ -99,6 +99,14 @@ type (
 		Column   Ident
 		Identity *Identity
 	}
+	// SetIdentity is ALTER [COLUMN] name SET GENERATED …, SET sequence_option and RESTART in any number.
+	// Generated is nil when only the sequence changes.
+	SetIdentity struct {
+		Span
+		Column    Ident
+		Generated *Identity
+		Options   []SequenceOption
+	}
 	// DropIdentity is ALTER [COLUMN] name DROP IDENTITY, or DROP EXPRESSION with Expression set.
 	DropIdentity struct {
 		Span
@@ -179,6 +187,7 @@ func (*AlterColumnDefault) alterActionNode()    {}
 func (*AlterColumnNotNull) alterActionNode()    {}
 func (*AlterColumnStatistics) alterActionNode() {}
 func (*AddIdentity) alterActionNode()           {}
+func (*SetIdentity) alterActionNode()           {}
 func (*DropIdentity) alterActionNode()          {}
 func (*AddConstraint) alterActionNode()         {}
 func (*DropConstraint) alterActionNode()        {}

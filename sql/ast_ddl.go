@@ -70,7 +70,8 @@ type (
 		ColView     Tristate
 		NotNull     Tristate // No is an explicit NULL
 		Default     Expr
-		Generated   Expr // GENERATED ALWAYS AS (expr) STORED
+		Generated   Expr           // GENERATED ALWAYS AS (expr) STORED
+		GeneratedAs struct{ Span } // that clause
 		Identity    *Identity
 		Constraints []Constraint // PRIMARY KEY, UNIQUE, CHECK, REFERENCES; Columns is nil
 	}

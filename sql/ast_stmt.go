@@ -60,13 +60,12 @@ type (
 	// Merge is MERGE INTO target USING source ON cond WHEN ….
 	Merge struct {
 		Span
-		With      *With
-		Hints     []Hint
-		Target    *TableName
-		Source    TableRef
-		On        Expr
-		Whens     []MergeWhen
-		Returning []Target
+		With   *With
+		Hints  []Hint
+		Target *TableName
+		Source TableRef
+		On     Expr
+		Whens  []MergeWhen
 	}
 	// MergeWhen is one WHEN [NOT] MATCHED [AND cond] THEN action.
 	MergeWhen struct {
@@ -310,6 +309,13 @@ type (
 		Options []Option
 		Tables  []MaintenanceTable
 	}
+	// Reindex is REINDEX INDEX or, with Table, REINDEX TABLE.
+	Reindex struct {
+		Span
+		Table        bool
+		Concurrently bool
+		Name         ObjectName
+	}
 	// MaintenanceTable is table (columns) of ANALYZE and VACUUM.
 	MaintenanceTable struct {
 		Span
@@ -353,4 +359,5 @@ func (*Explain) stmtNode()        {}
 func (*Analyze) stmtNode()        {}
 func (*Vacuum) stmtNode()         {}
 func (*Checkpoint) stmtNode()     {}
+func (*Reindex) stmtNode()        {}
 func (*Discard) stmtNode()        {}

@@ -121,12 +121,24 @@ func (f *formatter) alterColumn(a AlterAction) {
 		f.ident(a.Column)
 		f.w(" ADD ")
 		f.identity(a.Identity)
+	case *SetIdentity:
+		f.setIdentity(a)
 	case *DropIdentity:
 		f.ident(a.Column)
 		f.w(" DROP ", map[bool]string{false: "IDENTITY", true: "EXPRESSION"}[a.Expression])
 		f.when(a.IfExists, " IF EXISTS")
 	default:
 		panic(fmt.Sprintf("sql: Format of %T", a))
+	}
+}
+
+func (f *formatter) setIdentity(a *SetIdentity) {
+	f.ident(a.Column)
+	if a.Generated != nil {
+		f.w(" SET GENERATED ", map[bool]string{true: "ALWAYS", false: "BY DEFAULT"}[a.Generated.Always])
+	}
+	for _, o := range a.Options {
+		f.sequenceOptions(" SET ", []SequenceOption{o})
 	}
 }
 

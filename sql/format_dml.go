@@ -117,7 +117,6 @@ func (f *formatter) merge(s *Merge) {
 	for _, w := range s.Whens {
 		f.mergeWhen(w)
 	}
-	f.returning(s.Returning)
 }
 
 func (f *formatter) mergeWhen(w MergeWhen) {

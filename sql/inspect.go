@@ -257,7 +257,6 @@ func (v visitor) merge(s *Merge) {
 		v.assignments(w.Set)
 		v.exprs(w.Values)
 	}
-	v.targets(s.Returning)
 }
 
 func (v visitor) indexElems(list []IndexElem) {

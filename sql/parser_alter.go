@@ -1,5 +1,7 @@
 package sql
 
+import "github.com/weftdb/weft/internal/sqlerr"
+
 // alter reads ALTER.
 func (p *parser) alter() Statement {
 	start := p.start()
@@ -199,20 +201,57 @@ func (p *parser) alterColumn(start int) AlterAction {
 	case p.accept2(kwDrop, kwExpression):
 		exists := p.ifExists()
 		return &DropIdentity{p.spanFrom(start), col, true, exists}
+	case p.kind() == kwSet || p.kind() == kwRestart:
+		return p.setIdentity(col, start)
 	case p.kind() == kwAdd:
 		p.next()
 		at := p.start()
 		p.expect(kwGenerated)
-		always := p.accept(kwAlways)
-		if !always {
-			p.expect2(kwBy, kwDefault)
-		}
+		always := p.alwaysOrByDefault()
 		p.expect(kwAs)
 		id := p.identity(always, at)
 		return &AddIdentity{p.spanFrom(start), col, id}
 	}
 	p.unexpectedWanting("TYPE, SET or DROP")
 	return nil
+}
+
+// alwaysOrByDefault reads ALWAYS or BY DEFAULT.
+func (p *parser) alwaysOrByDefault() bool {
+	always := p.accept(kwAlways)
+	if !always {
+		p.expect2(kwBy, kwDefault)
+	}
+	return always
+}
+
+// setIdentity reads changes of an identity column.
+func (p *parser) setIdentity(col Ident, start int) AlterAction {
+	a := &SetIdentity{Column: col}
+	for p.err == nil {
+		at := p.start()
+		set := p.accept(kwSet)
+		if set && p.accept(kwGenerated) {
+			if a.Generated != nil {
+				p.fail(sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(at))
+			}
+			a.Generated = &Identity{Always: p.alwaysOrByDefault()}
+			a.Generated.Span = p.spanFrom(at)
+			continue
+		}
+		if !set && p.kind() != kwRestart {
+			break
+		}
+		o, ok := p.sequenceOption()
+		if !ok {
+			p.unexpectedWanting("GENERATED or an option of a sequence")
+			break
+		}
+		o.Span = p.spanFrom(at)
+		a.Options = append(a.Options, o)
+	}
+	a.Span = p.spanFrom(start)
+	return a
 }
 
 func (p *parser) alterColumnType(col Ident, start int) AlterAction {

@@ -103,6 +103,7 @@ func (p *parser) constraintTiming(c *ColumnDef) bool {
 func (p *parser) generated(c *ColumnDef) {
 	start := p.start()
 	p.next()
+	kind := p.start()
 	always := p.accept(kwAlways)
 	if !always {
 		p.expect2(kwBy, kwDefault)
@@ -112,13 +113,15 @@ func (p *parser) generated(c *ColumnDef) {
 		c.Identity = p.identity(always, start)
 		return
 	}
-	if !always {
-		p.unexpectedWanting("IDENTITY")
+	if !always && p.kind() == '(' && p.err == nil {
+		p.fail(sqlerr.New(sqlerr.SyntaxError, "for a generated column, GENERATED ALWAYS must be specified").At(kind))
+		return
 	}
 	p.expect('(')
 	c.Generated = p.expr()
 	p.expect(')')
 	p.expect(kwStored)
+	c.GeneratedAs.Span = p.spanFrom(start)
 }
 
 // identity reads IDENTITY with its sequence options.

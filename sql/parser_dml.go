@@ -218,9 +218,8 @@ func (p *parser) merge(with *With, start int) Statement {
 		s.Whens = append(s.Whens, p.mergeWhen())
 	}
 	if len(s.Whens) == 0 {
-		p.unexpectedWanting("WHEN")
+		p.unexpected()
 	}
-	s.Returning = p.returning()
 	s.Span = p.spanFrom(start)
 	return s
 }

@@ -114,8 +114,11 @@ func (p *parser) lock(start int) Statement {
 	p.accept(kwTable)
 	s := &Lock{}
 	for {
-		p.accept(kwOnly)
+		only := p.accept(kwOnly)
 		s.Tables = append(s.Tables, p.objectName())
+		if !only {
+			p.accept('*') // descendants too, as without it
+		}
 		if !p.accept(',') {
 			break
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -81,7 +82,7 @@ func (d *descriptionCheck) identity() {
 	if t.ID >= d.snap.NextTable {
 		d.report("its id %d is not below the next one, %d", t.ID, d.snap.NextTable)
 	}
-	if !d.snap.HasSchema(t.Schema) {
+	if !d.snap.HasSchema(t.Schema) && !t.Temp {
 		d.report("its schema does not exist")
 	}
 	if other := d.snap.Lookup(t.Schema, t.Name); other != t {
@@ -128,10 +129,17 @@ func (d *descriptionCheck) columns() {
 		}
 	}
 	for i := range t.Indexes {
-		for _, id := range t.Indexes[i].Columns {
-			if t.ColumnByID(id) < 0 {
-				d.report("index %s is on column %d, which does not exist", t.Indexes[i].Name, id)
+		x := &t.Indexes[i]
+		exprs := 0
+		for n, id := range slices.Concat(x.Columns, x.Include) {
+			if id == 0 && n < len(x.Columns) {
+				exprs++
+			} else if t.ColumnByID(id) < 0 {
+				d.report("index %s is on column %d, which does not exist", x.Name, id)
 			}
+		}
+		if exprs != len(x.Exprs) {
+			d.report("index %s has %d expressions at %d places", x.Name, len(x.Exprs), exprs)
 		}
 	}
 }
@@ -140,8 +148,11 @@ func (d *descriptionCheck) columns() {
 func (d *descriptionCheck) spaces(stores map[catalog.StoreID]string, indexes map[catalog.IndexID]string) {
 	t := d.tbl
 	want := d.snap.Nodes
-	if t.Kind == catalog.SequenceRelation {
+	switch t.Kind {
+	case catalog.SequenceRelation:
 		want = 1
+	case catalog.ViewRelation:
+		want = 0
 	}
 	if len(t.Stores) != want {
 		d.report("it has %d stores, not %d", len(t.Stores), want)

@@ -59,6 +59,12 @@ func (t *Txn) Commit(ctx context.Context) error {
 		return sqlerr.New(sqlerr.QueryCanceled, "canceling commit: %w", context.Cause(ctx))
 	}
 	if !t.overlay.anything && t.next == nil && len(t.stats) == 0 && len(t.loads) == 0 {
+		if t.serial != nil {
+			if err := t.e.serial.commit(t.serial, func() error { return nil }); err != nil {
+				t.Rollback()
+				return err
+			}
+		}
 		t.e.metrics.emptyCommits.Add(1)
 		t.end()
 		return nil
@@ -84,7 +90,7 @@ func (t *Txn) apply(ctx context.Context) (done pendingSync, err error) {
 	p := &pendingCommit{t: t, batch: t.e.newBatch()}
 	if err = p.prepare(ctx); err == nil {
 		p.mark()
-		done.number, err = t.e.publish(p)
+		done.number, err = t.publish(p)
 	}
 	if p.files != nil {
 		p.files.remove() // those ingested are gone
@@ -95,6 +101,18 @@ func (t *Txn) apply(ctx context.Context) (done pendingSync, err error) {
 	}
 	done.batch, done.synced = p.batch, p.files != nil
 	return done, nil
+}
+
+// publish makes a commit visible, if it is in order with the other serializable transactions.
+func (t *Txn) publish(p *pendingCommit) (number uint64, err error) {
+	if t.serial == nil {
+		return t.e.publish(p)
+	}
+	err = t.e.serial.commit(t.serial, func() (err error) {
+		number, err = t.e.publish(p)
+		return err
+	})
+	return number, err
 }
 
 // prepare encodes the transaction's writes.
@@ -248,22 +266,18 @@ func (p *pendingCommit) count(s *storeState, delta int64) {
 // addIndex encodes the changed entries of one index.
 func (p *pendingCommit) addIndex(o *overlay, ix *overlayIndex) error {
 	var err error
-	var value [8]byte
-	var last []byte
+	var value, last []byte
 	ix.list.scan(nil, func(key []byte, head int32) bool {
 		if head < 0 {
 			return true
 		}
 		v := &o.keys[head]
-		switch {
-		case v.deleted:
+		if v.deleted {
 			err = p.batch.Delete(key, nil)
 			return err == nil
-		case v.suffixed:
-			err = p.batch.Set(key, nil, nil)
-		default:
-			err = p.batch.Set(key, appendRef(value[:0], v.ref), nil)
 		}
+		value = appendEntryValue(value[:0], v.suffixed, v.ref, v.payload)
+		err = p.batch.Set(key, value, nil)
 		last = key
 		return err == nil
 	})

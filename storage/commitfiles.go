@@ -58,12 +58,13 @@ type commitWriter struct {
 	counts map[catalog.StoreID]int64
 	group  *touchedGroup // the last one of p.groups
 	bound  *indexBound   // the last one of p.bounds
+	value  []byte        // scratch
 }
 
 // newestVersion is what a commit needs to know of all live versions of a row or index entry.
 type newestVersion struct {
 	key      []byte
-	row      []byte // or the reference
+	row      []byte // or the reference and the payload
 	flags    byte
 	inserted bool // by the oldest version
 }
@@ -134,10 +135,9 @@ func (w *commitWriter) put(n *newestVersion) error {
 		w.bound = &w.p.bounds[len(w.p.bounds)-1]
 	}
 	w.bound.key = append(w.bound.key[:0], n.key...)
-	if n.flags&spilledSuffixed != 0 {
-		return w.p.files.set(n.key, nil)
-	}
-	return w.p.files.set(n.key, n.row)
+	v := spilledVersion{rest: n.row}
+	w.value = appendEntryValue(w.value[:0], n.flags&spilledSuffixed != 0, readRef(n.row), v.payload())
+	return w.p.files.set(n.key, w.value)
 }
 
 // spaceOf returns the kind and the number of the key space of a row or index key: its first five bytes.

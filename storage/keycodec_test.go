@@ -174,6 +174,16 @@ func compareColumn(k keyColumn, a, b vector.Datum) int {
 	return compareDatums(k.typ, a, b)
 }
 
+// newKeyCodec makes a codec with NULLs where CREATE INDEX puts them.
+func newKeyCodec(types []catalog.Type, desc []bool) *keyCodec {
+	c := &keyCodec{}
+	for i, t := range types {
+		d := i < len(desc) && desc[i]
+		c.cols = append(c.cols, keyColumn{typ: t, op: keyOpOf(t), desc: d, nullsFirst: d})
+	}
+	return c
+}
+
 func TestKeyOrder(t *testing.T) {
 	r := newRand(t)
 	for round := range 3000 {

@@ -69,6 +69,11 @@ func (t *Txn) NewLoader(ctx context.Context, tbl *catalog.Table) (*Loader, error
 	}
 	if l.fresh {
 		l.useFreshSpaces()
+		if t.serial != nil {
+			if err := t.serial.writeTable(tbl.ID); err != nil {
+				return nil, err
+			}
+		}
 	}
 	var err error
 	if l.codec, err = t.e.codec(l.tbl); err != nil {
@@ -96,15 +101,17 @@ func (t *Txn) NewLoader(ctx context.Context, tbl *catalog.Table) (*Loader, error
 // chooseFresh decides whether the table can be loaded into fresh stores: it is empty, and nobody
 // else writes it.
 func (l *Loader) chooseFresh() error {
-	if err := l.t.lockTable(l.ctx, l.tbl.ID, AccessExclusive, NoWait); err != nil {
+	if err := l.t.lockTable(l.ctx, l.tbl.ID, Exclusive, NoWait); err != nil {
 		if sqlerr.CodeOf(err) == sqlerr.LockNotAvailable {
 			return nil
 		}
 		return err
 	}
-	if err := l.t.lockForWrite(l.ctx, l.tbl); err != nil {
+	now, err := l.t.lockForWrite(l.ctx, l.tbl)
+	if err != nil {
 		return err
 	}
+	l.tbl = now // it may have got an index since the load was planned
 	l.t.mu.Lock()
 	fixed := l.t.snap != nil // the transaction would not see what its snapshot does not have
 	l.t.mu.Unlock()
@@ -301,7 +308,8 @@ func (l *Loader) finishFresh() error {
 		s.next, s.reserved = n.next, n.next
 		s.mu.Unlock()
 	}
-	return l.t.SetCatalog(l.ctx, l.t.Catalog().WithTable(l.tbl))
+	// Nobody else writes or locks rows: readers go on with the stores that they see.
+	return l.t.setCatalog(l.ctx, l.t.Catalog().WithTable(l.tbl), func(_, _ *catalog.Table) LockMode { return Exclusive })
 }
 
 // Fresh reports whether the rows go to fresh stores.

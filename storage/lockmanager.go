@@ -25,6 +25,9 @@ type lockManager struct {
 
 	waits     atomic.Uint64
 	deadlocks atomic.Uint64
+	// excluding counts the requests for tables in AccessExclusive of owners that have not released
+	// their locks. While there are none, whoever reads and ends at once needs no lock.
+	excluding atomic.Int64
 }
 
 type lockShard struct {
@@ -58,6 +61,9 @@ type lockWait struct {
 	mode  LockMode
 	done  chan struct{} // closed when granted
 	over  bool          // granted
+	// only, where not nil, are those whose holds are waited for: nothing is locked in the end, and
+	// nobody waits behind the request.
+	only []*lockOwner
 }
 
 // lockOwner is a transaction as the lock manager sees it.
@@ -65,6 +71,8 @@ type lockOwner struct {
 	id   uint64
 	mu   sync.Mutex
 	held []resource // guarded by mu; each once per grant of a new resource
+	// excluding counts its requests for tables in AccessExclusive; guarded by mu.
+	excluding int64
 	// timeout bounds each wait, 0 = no bound. It changes between statements only.
 	timeout time.Duration
 	wait    []*lockWait // guarded by lockManager.waitMu: workers of one transaction may wait each
@@ -86,6 +94,12 @@ func (m *lockManager) shard(r resource) *lockShard {
 // lock takes a resource in a mode. It reports whether the owner held the resource before in a mode
 // that covers this one, and false for granted if the policy gave up with SkipLocked.
 func (m *lockManager) lock(ctx context.Context, o *lockOwner, r resource, mode LockMode, policy WaitPolicy) (granted, held bool, err error) {
+	if r.kind == lockTable && mode == AccessExclusive {
+		o.mu.Lock()
+		o.excluding++
+		o.mu.Unlock()
+		m.excluding.Add(1)
+	}
 	s := m.shard(r)
 	s.mu.Lock()
 	ok, held := s.tryLock(o, r, mode)
@@ -112,6 +126,8 @@ func (r resource) String() string {
 		return fmt.Sprintf("relation %d", r.object)
 	case lockKey:
 		return fmt.Sprintf("key of index %d", r.object)
+	case lockDefinition:
+		return fmt.Sprintf("definition of relation %d", r.object)
 	}
 	return fmt.Sprintf("row (%d,%d)", RowRef(r.id).Store(), RowRef(r.id).Row())
 }
@@ -136,7 +152,7 @@ func (s *lockShard) tryLock(o *lockOwner, r resource, mode LockMode) (ok, held b
 	// overtake a waiting request that conflicts with theirs, or writers would starve.
 	if mine == 0 && l.more != nil {
 		for _, w := range l.more.waiting {
-			if r.conflicts(mode)&w.mode.bit() != 0 {
+			if w.only == nil && r.conflicts(mode)&w.mode.bit() != 0 {
 				return false, false
 			}
 		}
@@ -147,6 +163,15 @@ func (s *lockShard) tryLock(o *lockOwner, r resource, mode LockMode) (ok, held b
 		o.remember(r)
 	}
 	return true, false
+}
+
+// heldByOthers reports whether somebody but o holds a resource in any mode.
+func (m *lockManager) heldByOthers(o *lockOwner, r resource) bool {
+	s := m.shard(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.locks[r]
+	return l.modesOfOthers(o) != 0
 }
 
 func (o *lockOwner) remember(r resource) {
@@ -228,9 +253,12 @@ func (l *lockState) remove(o *lockOwner) (unused bool) {
 // releaseAll ends everything the owner holds. It must not be asking for locks at the same time.
 func (m *lockManager) releaseAll(o *lockOwner) {
 	o.mu.Lock()
-	held := o.held
-	o.held = nil
+	held, excluding := o.held, o.excluding
+	o.held, o.excluding = nil, 0
 	o.mu.Unlock()
+	if excluding > 0 {
+		m.excluding.Add(-excluding)
+	}
 	for _, r := range held {
 		s := m.shard(r)
 		s.mu.Lock()

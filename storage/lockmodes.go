@@ -72,9 +72,10 @@ const (
 type lockKind uint8
 
 const (
-	lockTable lockKind = iota // object = table id
-	lockRow                   // id = row reference
-	lockKey                   // object = index id, id = hash of the key
+	lockTable      lockKind = iota // object = table id
+	lockRow                        // id = row reference
+	lockKey                        // object = index id, id = hash of the key
+	lockDefinition                 // object = table id: its indexes, which those who add one change one after the other
 )
 
 // resource is something that can be locked. Keys are named by a 64-bit hash: two keys that share

@@ -28,6 +28,9 @@ func (v *View) LookupRow(tbl *catalog.Table, index *catalog.Index, key []vector.
 	if hasNull || !index.Unique {
 		return 0, false, nil
 	}
+	if err := v.noteKey(tbl, index, encoded); err != nil {
+		return 0, false, err
+	}
 	if v.overlay != nil {
 		if ref, found, ok, err := v.lookupOwn(tbl, index, encoded, cols, b); ok || err != nil {
 			return ref, found, err

@@ -29,6 +29,8 @@ type Metrics struct {
 	LoadedRows      uint64 // by bulk loads into fresh stores
 	SpilledBytes    uint64 // of temporary files for the writes of large transactions
 	Snapshots       int64  // open now
+	SerialActive    int    // serializable transactions that are watched now
+	SerialDone      int    // records of committed ones that these may be in conflict with
 
 	CacheHits, CacheMisses int64
 	CacheBytes             int64
@@ -41,6 +43,7 @@ type Metrics struct {
 // Metrics returns the current numbers.
 func (e *Engine) Metrics() Metrics {
 	c, m := &e.metrics, e.db.Metrics()
+	active, done := e.serial.count()
 	return Metrics{
 		CommitNumber: e.CommitNumber(), DurableNumber: e.durable.done.Load(),
 		Commits: c.commits.Load(), CommitRows: c.commitRows.Load(), EmptyCommits: c.emptyCommits.Load(),
@@ -48,6 +51,7 @@ func (e *Engine) Metrics() Metrics {
 		UniqueConflicts: c.uniqueConflicts.Load(), RowConflicts: c.rowConflicts.Load(),
 		LockWaits: e.locks.waits.Load(), Deadlocks: e.locks.deadlocks.Load(),
 		LoadedRows: c.loadedRows.Load(), SpilledBytes: c.spilledBytes.Load(), Snapshots: c.snapshots.Load(),
+		SerialActive: active, SerialDone: done,
 		CacheHits: m.BlockCache.Hits, CacheMisses: m.BlockCache.Misses, CacheBytes: m.BlockCache.Size,
 		MemTableBytes: m.MemTable.Size, DiskBytes: m.DiskSpaceUsage(), WriteStalls: e.fs.stalls.Load(),
 		Compactions: m.Compact.Count, Flushes: m.Flush.Count,

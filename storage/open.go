@@ -194,6 +194,11 @@ func (e *Engine) load() error {
 		}
 		snap = catalog.NewSnapshot(e.opts.Nodes)
 	}
+	if e.failed() == nil { // else there is damage; what can be read is
+		if snap, err = e.removeTemporaries(snap); err != nil {
+			return err
+		}
+	}
 	e.published.Store(&committedState{commit: n, catalog: snap})
 	e.durable.done.Store(n)
 	e.journal.floor.Store(n)

@@ -48,6 +48,31 @@ func (e *Engine) removeOrphans() error {
 	return e.writeSynced(b)
 }
 
+// removeTemporaries removes the temporary relations of sessions that have not dropped theirs: their
+// process was killed. It returns the catalog without them.
+func (e *Engine) removeTemporaries(snap *catalog.Snapshot) (*catalog.Snapshot, error) {
+	left := snap
+	b := e.newBatch()
+	defer e.freeBatch(b)
+	for _, t := range snap.Relations() {
+		if !t.Temp {
+			continue
+		}
+		left = left.WithoutTable(t.ID)
+		spaces := spacesOf(t)
+		if err := spaces.removeFrom(b); err != nil {
+			return nil, ioError("remove temporary tables", err)
+		}
+	}
+	if left == snap {
+		return snap, nil
+	}
+	if err := writeCatalog(b, snap, left); err != nil {
+		return nil, ioError("remove temporary tables", err)
+	}
+	return left, e.writeSynced(b)
+}
+
 // removeReservations removes the row ids and sequence values reserved in stores that no relation
 // has: the transaction that made the store was not committed. The number of the store may be used
 // again, and its next owner must not go on where that transaction stopped.

@@ -18,6 +18,7 @@ type overlayIndex struct {
 // keyVersion is one version of an index entry.
 type keyVersion struct {
 	key     []byte // with the index's prefix, as on disk
+	payload []byte // of included columns, nil = none
 	index   *overlayIndex
 	ref     RowRef
 	cmd     uint32
@@ -45,6 +46,9 @@ func (o *overlay) putKey(id catalog.IndexID, v keyVersion, cmd uint32) {
 	ix := o.index(id)
 	head, stored := ix.list.insert(v.key, &o.arena)
 	v.key, v.index, v.cmd, v.prev = stored, ix, cmd, *head
+	if v.payload != nil {
+		v.payload = o.arena.add(v.payload)
+	}
 	o.keys = append(o.keys, v)
 	*head = int32(len(o.keys) - 1)
 	o.anything = true
@@ -80,6 +84,7 @@ func (o *overlay) lookupKey(id catalog.IndexID, key []byte, cmd uint32) (ref Row
 // indexEntry is an index entry as a view sees it in the overlay.
 type indexEntry struct {
 	key     []byte
+	payload []byte
 	ref     RowRef
 	deleted bool
 }
@@ -115,7 +120,7 @@ func (o *overlay) rangeKeys(dst []indexEntry, id catalog.IndexID, r keyRange, cm
 				return false
 			}
 			if v := o.visibleKey(head, cmd); v >= 0 {
-				dst = append(dst, indexEntry{key, o.keys[v].ref, o.keys[v].deleted})
+				dst = append(dst, indexEntry{key, o.keys[v].payload, o.keys[v].ref, o.keys[v].deleted})
 			}
 			return true
 		})

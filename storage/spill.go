@@ -183,7 +183,7 @@ const (
 )
 
 // spilledHeader is the length of a version's flags and command, with which its value begins. The row
-// follows, or the reference of the index entry.
+// follows, or the reference of the index entry and its payload.
 const spilledHeader = 1 + 4
 
 // appendVersionKey appends a version's number to its key.
@@ -216,7 +216,7 @@ func (v *keyVersion) appendSpilled(dst []byte) []byte {
 	if v.suffixed {
 		flags |= spilledSuffixed
 	}
-	return appendRef(binary.BigEndian.AppendUint32(append(dst, flags), v.cmd), v.ref)
+	return append(appendRef(binary.BigEndian.AppendUint32(append(dst, flags), v.cmd), v.ref), v.payload...)
 }
 
 // spilledVersion is a version as stored.
@@ -238,9 +238,17 @@ func (v *spilledVersion) row() []byte {
 	return v.rest
 }
 
-// keyVersion returns the version of an index entry; it keeps nothing of v but its key.
+// payload returns what an index entry holds of included columns, nil if there are none.
+func (v *spilledVersion) payload() []byte {
+	if len(v.rest) == 8 {
+		return nil
+	}
+	return v.rest[8:]
+}
+
+// keyVersion returns the version of an index entry, with v's memory.
 func (v *spilledVersion) keyVersion() keyVersion {
-	return keyVersion{key: v.key, ref: readRef(v.rest), cmd: v.cmd, prev: -1, deleted: v.deleted(), suffixed: v.flags&spilledSuffixed != 0}
+	return keyVersion{key: v.key, payload: v.payload(), ref: readRef(v.rest), cmd: v.cmd, prev: -1, deleted: v.deleted(), suffixed: v.flags&spilledSuffixed != 0}
 }
 
 var errBadVersion = sqlerr.New(sqlerr.DataCorrupted, "malformed spilled version")

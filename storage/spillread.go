@@ -210,5 +210,5 @@ func (s *spillStore) entries(dst []indexEntry, id catalog.IndexID, low, high []b
 
 // entry returns what a version says of an index entry.
 func (v *spilledVersion) entry(key []byte) indexEntry {
-	return indexEntry{key: key, ref: readRef(v.rest), deleted: v.deleted()}
+	return indexEntry{key: key, payload: bytes.Clone(v.payload()), ref: readRef(v.rest), deleted: v.deleted()}
 }

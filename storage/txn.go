@@ -30,7 +30,9 @@ type Txn struct {
 	// mu guards charged and lockCounts, and snap and the statements' snaps, which the first of several workers to
 	// ask for a view makes.
 	mu   sync.Mutex
-	snap *snapshot // Snapshot level: that of the transaction
+	snap *snapshot // Snapshot and Serializable: that of the transaction
+	// serial is what conflicts with other transactions are found by; nil below Serializable.
+	serial *serialTxn
 
 	// base is the committed catalog that the transaction's changes started from, next the catalog
 	// with the changes; both nil when it made none.
@@ -67,6 +69,9 @@ func (e *Engine) Begin(o TxnOptions) *Txn {
 	t := &Txn{e: e, opts: o, overlay: &overlay{}}
 	t.overlay.retain()
 	t.owner.id = e.nextTxn.Add(1)
+	if o.Isolation == Serializable {
+		t.serial = newSerialTxn(t.owner.id)
+	}
 	return t
 }
 
@@ -131,6 +136,7 @@ func (t *Txn) View() *View {
 	defer t.mu.Unlock()
 	s := t.statementSnapshot()
 	v := newView(s, t.next)
+	v.serial = t.serial
 	if t.next == nil {
 		v.catalog = s.state.catalog
 	}
@@ -158,7 +164,11 @@ func (t *Txn) statementSnapshot() *snapshot {
 		}
 		keep = &t.stack[n-1].snap
 	}
-	if *keep == nil {
+	switch {
+	case *keep != nil:
+	case t.serial != nil:
+		*keep = t.e.serial.begin(t.e, t.serial, t.opts.ReadOnly)
+	default:
 		*keep = t.e.snapshot()
 	}
 	(*keep).refs.Add(1)
@@ -191,7 +201,11 @@ func (t *Txn) Catalog() *catalog.Snapshot {
 // currentTable returns a table's description now: the transaction's own or the latest committed.
 func (t *Txn) currentTable(id catalog.TableID) *catalog.Table {
 	if t.next != nil {
-		return t.next.Table(id)
+		// A table that the transaction has left alone may have got an index meanwhile: CREATE INDEX
+		// CONCURRENTLY relies on writers to see it. Its own changes keep that out by their lock.
+		if own := t.next.Table(id); t.base == nil || own != t.base.Table(id) {
+			return own
+		}
 	}
 	return t.e.Catalog().Table(id)
 }
@@ -210,13 +224,16 @@ func (t *Txn) rebase() {
 }
 
 // SetCatalog replaces the transaction's catalog. next must stem from what Catalog returned last.
-// Tables whose rows
-// change shape (columns, indexes, stores, distribution) are locked AccessExclusive, others that
-// differ ShareUpdateExclusive. The commit merges the changed tables into the then latest catalog; a
+// Tables that differ are locked, by how much they do: see changeLock. The commit merges the changed tables
+// into the then latest catalog; a
 // table changed by another transaction meanwhile gives 40001, a name taken meanwhile 42P07. Stores
 // and indexes that no longer occur are removed with their data; new ones must have ids from
 // NewStoreID and NewIndexID.
 func (t *Txn) SetCatalog(ctx context.Context, next *catalog.Snapshot) error {
+	return t.setCatalog(ctx, next, changeLock)
+}
+
+func (t *Txn) setCatalog(ctx context.Context, next *catalog.Snapshot, lock func(before, after *catalog.Table) LockMode) error {
 	if err := t.checkWritable(); err != nil {
 		return err
 	}
@@ -231,15 +248,17 @@ func (t *Txn) SetCatalog(ctx context.Context, next *catalog.Snapshot) error {
 		if c.Old == nil {
 			continue
 		}
-		mode := ShareUpdateExclusive
-		if c.New == nil || !sameShape(c.Old, c.New) {
-			mode = AccessExclusive
-		}
-		if err := t.lockTable(ctx, c.Old.ID, mode, Wait); err != nil {
+		mode := lock(c.Old, c.New)
+		if err := t.lockToChange(ctx, c.Old.ID, mode); err != nil {
 			return err
 		}
 		if committed := base.Table(c.Old.ID); committed != t.e.Catalog().Table(c.Old.ID) {
 			return errTableChanged(c.Old)
+		}
+		if mode == AccessExclusive && t.serial != nil {
+			if err := t.serial.writeTable(c.Old.ID); err != nil {
+				return err
+			}
 		}
 	}
 	t.base, t.next = base, next
@@ -251,8 +270,6 @@ func checkStorable(t *catalog.Table) error {
 	switch {
 	case t == nil:
 		return nil
-	case t.Temp:
-		return sqlerr.New(sqlerr.FeatureNotSupported, "temporary tables are not stored in the database's catalog: table=%s", t.Name)
 	case t.Kind == catalog.ViewRelation:
 		return nil
 	case len(t.Stores) == 0:
@@ -268,18 +285,47 @@ func sameShape(a, b *catalog.Table) bool {
 	if a == b {
 		return true
 	}
-	if a.SchemaVersion != b.SchemaVersion || len(a.Columns) != len(b.Columns) || len(a.Indexes) != len(b.Indexes) ||
+	if len(a.Indexes) != len(b.Indexes) || !sameRows(a, b) {
+		return false
+	}
+	for i := range a.Indexes {
+		x, y := &a.Indexes[i], &b.Indexes[i]
+		if x.ID != y.ID || x.Unique != y.Unique || x.Written() != y.Written() {
+			return false
+		}
+	}
+	return true
+}
+
+// indexesOnline reports whether a change of a table is only that indexes are built or dropped while
+// writers go on: new ones are Building, and those that go have not been written for long.
+func indexesOnline(old, next *catalog.Table) bool {
+	for i := range next.Indexes {
+		x := &next.Indexes[i]
+		if before := indexByID(old, x.ID); before == nil && x.State != catalog.IndexBuilding || before != nil && !before.Written() && x.Written() {
+			return false
+		}
+	}
+	for i := range old.Indexes {
+		if x := &old.Indexes[i]; x.State != catalog.IndexInvalid && indexByID(next, x.ID) == nil {
+			return false
+		}
+	}
+	return sameRows(old, next)
+}
+
+// sameRows is sameShape but for the indexes.
+func sameRows(a, b *catalog.Table) bool {
+	if a == b {
+		return true
+	}
+	if a.SchemaVersion != b.SchemaVersion || len(a.Columns) != len(b.Columns) ||
 		!catalog.SameForeignKeys(a, b) || len(a.Stores) != len(b.Stores) || len(a.DistributeBy) != len(b.DistributeBy) || len(a.Dropped) != len(b.Dropped) {
 		return false
 	}
 	for i := range a.Columns {
 		x, y := &a.Columns[i], &b.Columns[i]
 		if x.ID != y.ID || x.Type != y.Type || x.NotNull != y.NotNull || x.AddedIn != y.AddedIn {
-			return false
-		}
-	}
-	for i := range a.Indexes {
-		if a.Indexes[i].ID != b.Indexes[i].ID || a.Indexes[i].Unique != b.Indexes[i].Unique {
 			return false
 		}
 	}
@@ -306,7 +352,7 @@ func (t *Txn) SetStats(id catalog.TableID, s *catalog.Stats) error {
 }
 
 // LockTable locks a table until the transaction ends. Insert, Update and Delete take RowExclusive
-// by themselves; readers need no lock: a view keeps tables that are dropped under it. After a wait
+// by themselves; a view keeps tables that are dropped under it. After a wait
 // the caller looks the table up again in Catalog().
 func (t *Txn) LockTable(ctx context.Context, id catalog.TableID, mode LockMode, policy WaitPolicy) error {
 	if err := t.checkActive(); err != nil {
@@ -338,8 +384,17 @@ func (t *Txn) checkActive() error {
 	return nil
 }
 
-// SetReadOnly makes writes fail with 25006 from now on, or lets them be.
-func (t *Txn) SetReadOnly(on bool) { t.opts.ReadOnly = on }
+// SetModes changes options of a running transaction. The isolation level and deferrable must stay as
+// they are once a view was made or something written.
+func (t *Txn) SetModes(level Isolation, readOnly, deferrable bool) {
+	t.opts.ReadOnly, t.opts.Deferrable = readOnly, deferrable
+	if level == t.opts.Isolation {
+		return
+	}
+	if t.opts.Isolation, t.serial = level, nil; level == Serializable {
+		t.serial = newSerialTxn(t.owner.id)
+	}
+}
 
 // SetNoSyncWait changes whether Commit returns before the commit is durable.
 func (t *Txn) SetNoSyncWait(on bool) { t.opts.NoSyncWait = on }
@@ -377,6 +432,9 @@ func (t *Txn) end() {
 	if t.snap != nil {
 		t.snap.release()
 		t.snap = nil
+	}
+	if t.serial != nil {
+		t.e.serial.abandon(t.serial)
 	}
 	t.e.locks.releaseAll(&t.owner)
 	t.overlay.release()

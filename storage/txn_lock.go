@@ -175,8 +175,8 @@ func getValue(r pebble.Reader, key []byte) (value []byte, found bool, err error)
 	return value, true, ioError("read rows", closer.Close())
 }
 
-// EncodeKey returns the stored form of an index key, which is the same for keys that the index takes
-// as equal, and whether there is a NULL in it.
+// EncodeKey returns the stored form of a key of an index on columns, which is the same for keys that
+// the index takes as equal, and whether there is a NULL in it.
 func (e *Engine) EncodeKey(tbl *catalog.Table, index *catalog.Index, key []vector.Datum) (encoded []byte, hasNull bool, err error) {
 	codec, err := e.codec(tbl)
 	if err != nil {
@@ -190,9 +190,39 @@ func (e *Engine) EncodeKey(tbl *catalog.Table, index *catalog.Index, key []vecto
 	return encoded, hasNull, nil
 }
 
-// LookupLatest locks a key of a unique index, given by EncodeKey and without a NULL in it, whether it
+// RowKeys are the keys that rows have in a unique index.
+type RowKeys struct {
+	table keyTable
+}
+
+// EncodeRows computes the keys that the live rows of b, whose vectors are the table's columns, would
+// have in a unique index.
+func (e *Engine) EncodeRows(tbl *catalog.Table, index *catalog.Index, b *vector.Batch) (*RowKeys, error) {
+	codec, err := e.codec(tbl)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := codec.indexCodec(index)
+	if err != nil {
+		return nil, err
+	}
+	var d denser
+	k := &RowKeys{}
+	k.table.reset(b.Live(), 1)
+	return k, k.table.fill(0, ix, d.columns(b, len(tbl.Columns)), ix.inputs, nil, b.Live())
+}
+
+// Key returns the stored form of the key of live row i; ok is false when no other row can have it: the
+// row does not belong to the index, or a NULL makes its key distinct from all.
+func (k *RowKeys) Key(i int) (encoded []byte, ok bool) {
+	x := k.table.get(i, 0)
+	return x.key, x.present && !x.suffixed
+}
+
+// LookupLatest locks a key of a unique index, given by EncodeKey or RowKeys, whether it
 // exists or not, and returns the row that has it in the latest committed state or in the
-// transaction's own writes: what foreign keys (KeyShare) and ON CONFLICT (Update) need.
+// transaction's own writes: what foreign keys (KeyShare) and ON CONFLICT (Update) need. The latter
+// counts as reading the key.
 func (t *Txn) LookupLatest(ctx context.Context, tbl *catalog.Table, index *catalog.Index, encoded []byte, mode LockMode) (RowRef, bool, error) {
 	if err := t.checkActive(); err != nil {
 		return 0, false, err
@@ -206,6 +236,11 @@ func (t *Txn) LookupLatest(ctx context.Context, tbl *catalog.Table, index *catal
 	}
 	if err := t.lockTable(ctx, tbl.ID, table, Wait); err != nil {
 		return 0, false, err
+	}
+	if mode == Update && t.serial != nil {
+		if err := t.serial.readKey(tbl.ID, index.ID, encoded); err != nil {
+			return 0, false, err
+		}
 	}
 	if err := t.lockKey(ctx, index.ID, encoded, mode); err != nil {
 		return 0, false, err

@@ -5,6 +5,8 @@ import (
 	"math"
 	"sort"
 
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -92,7 +94,7 @@ func (t *Txn) readFewKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
 			}
 			bufs[n].view(vecs[n], 1)
 		}
-		if err := s.setOldKeys(c, i, vecs, 0); err != nil {
+		if err := s.setOldKeys(c, []int{i}, vecs); err != nil {
 			return err
 		}
 	}
@@ -153,23 +155,43 @@ func (t *Txn) fetchKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
 			if missing != nil && missing.Get(row) {
 				return &RowConflict{Index: i, Ref: refs[i], Deleted: true}
 			}
-			if err := s.setOldKeys(c, i, b.Vecs, row); err != nil {
-				return err
-			}
+		}
+		if err := s.setOldKeys(c, left[:n], b.Vecs); err != nil {
+			return err
 		}
 		left = left[n:]
 	}
 	return nil
 }
 
-// setOldKeys encodes the keys of a row from vectors of the columns c.keyCols.
-func (s *writeScratch) setOldKeys(c *tableCodec, i int, vecs []*vector.Vector, row int) error {
+// setOldKeys encodes the index entries of rows from vectors of the columns c.keyCols.
+func (s *writeScratch) setOldKeys(c *tableCodec, rows []int, vecs []*vector.Vector) error {
 	for k := range c.indexes {
-		s.picked = s.picked[:0]
-		for _, n := range c.keyAt[k] {
-			s.picked = append(s.picked, vecs[n])
+		ix := &c.indexes[k]
+		err := s.oldKeys.fill(k, ix, vecs, c.inputAt[k], rows, len(rows))
+		if err != nil && ix.index.State == catalog.IndexBuilding {
+			// A row that was there before the index may be one whose expression fails. It has no entry,
+			// and may be changed and deleted; the build fails if it stays.
+			err = s.oldKeysSingly(c, k, rows, vecs)
 		}
-		if err := s.oldKeys.set(i, k, &c.indexes[k], s.picked, row); err != nil {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oldKeysSingly is setOldKeys for one index, which takes rows whose expressions fail as none of the
+// index's.
+func (s *writeScratch) oldKeysSingly(c *tableCodec, k int, rows []int, vecs []*vector.Vector) error {
+	one := make([]*vector.Vector, len(vecs))
+	for row, i := range rows {
+		for n, v := range vecs {
+			one[n] = &vector.Vector{}
+			densify(one[n], v, vector.Sel{uint16(row)}, 1)
+		}
+		err := s.oldKeys.fill(k, &c.indexes[k], one, c.inputAt[k], []int{i}, 1)
+		if err != nil && !sqlerr.CodeOf(err).OfData() {
 			return err
 		}
 	}

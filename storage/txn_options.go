@@ -6,10 +6,12 @@ import "context"
 type Isolation uint8
 
 // The levels. ReadCommitted takes a new snapshot for each statement; Snapshot keeps the first one
-// (SQL's REPEATABLE READ).
+// (SQL's REPEATABLE READ); Serializable does so too, and fails where no order of the serializable
+// transactions explains what they saw.
 const (
 	ReadCommitted Isolation = iota
 	Snapshot
+	Serializable
 )
 
 // TxnOptions say how a transaction runs.
@@ -17,6 +19,9 @@ type TxnOptions struct {
 	Isolation Isolation
 	// ReadOnly makes every write fail with 25006.
 	ReadOnly bool
+	// Deferrable makes AwaitSnapshot wait for a snapshot that no running transaction can make
+	// unserializable; it means something for transactions that are Serializable and ReadOnly.
+	Deferrable bool
 	// NoSyncWait lets Commit return before the commit is durable (synchronous_commit = off). Order
 	// is kept: a crash loses a suffix of the commits, never one in the middle.
 	NoSyncWait bool

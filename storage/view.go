@@ -19,6 +19,7 @@ type View struct {
 	overlay *overlay // nil = no own writes
 	cmd     uint32   // own writes of commands before this one are seen
 	catalog *catalog.Snapshot
+	serial  *serialTxn // notes what is read; nil below Serializable
 	refs    atomic.Int64
 }
 
@@ -66,6 +67,18 @@ func (v *View) WaitDurable(ctx context.Context) error {
 	return e.durable.wait(ctx, v.snap.state.commit, e.failed)
 }
 
+// ReadTable is to be called by whoever scans a table, once, before the scan: it counts as reading every
+// row there is or could be, whatever the scan leaves out. Look-ups and scans of indexes note their
+// own keys.
+func (v *View) ReadTable(tbl *catalog.Table) error { return v.serial.readTable(tbl.ID) }
+
+func (v *View) noteKey(tbl *catalog.Table, index *catalog.Index, encoded []byte) error {
+	if v.serial == nil {
+		return nil
+	}
+	return v.serial.readKey(tbl.ID, index.ID, encoded)
+}
+
 // Groups returns the number of groups that may hold rows: scan groups 0 … n−1.
 func (v *View) Groups(store catalog.StoreID) (int, error) {
 	low, high := storeBounds(kindRow, uint32(store))
@@ -110,6 +123,9 @@ func (v *View) LookupKey(tbl *catalog.Table, index *catalog.Index, key []vector.
 	if hasNull || !index.Unique {
 		return 0, false, nil
 	}
+	if err := v.noteKey(tbl, index, encoded); err != nil {
+		return 0, false, err
+	}
 	if v.overlay != nil {
 		if ref, deleted, ok, err := v.overlay.lookupKey(index.ID, encoded, v.cmd); ok || err != nil {
 			return ref, !deleted, err
@@ -128,8 +144,9 @@ func getRef(r pebble.Reader, key []byte) (RowRef, bool, error) {
 		return 0, false, ioError("read index", err)
 	}
 	defer closer.Close()
-	if len(value) != 8 {
+	ref, ok := uniqueRef(value)
+	if !ok {
 		return 0, false, errBadKey
 	}
-	return readRef(value), true, nil
+	return ref, true, nil
 }

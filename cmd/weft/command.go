@@ -101,6 +101,9 @@ func (sh *shell) include(ctx context.Context, name string) bool {
 func (sh *shell) listRelations(kinds, pattern string) bool {
 	t := &table{title: "List of relations", names: []string{"Schema", "Name", "Type", "Owner"}, right: make([]bool, 4)}
 	for _, d := range sh.session.Catalog().Relations() {
+		if !sh.session.Sees(d) {
+			continue
+		}
 		if strings.Contains(kinds, d.Kind.String()) && (pattern == "" || matches(pattern, d.Schema, d.Name)) {
 			t.rows = append(t.rows, []string{d.Schema, d.Name, d.Kind.String(), "weft"})
 		}
@@ -152,6 +155,9 @@ func wildcard(pattern, text string) bool {
 func (sh *shell) describe(pattern string) bool {
 	found := false
 	for _, d := range sh.session.Catalog().Relations() {
+		if !sh.session.Sees(d) {
+			continue
+		}
 		if !matches(pattern, d.Schema, d.Name) {
 			continue
 		}
@@ -173,34 +179,16 @@ func (sh *shell) describe(pattern string) bool {
 			if c.NotNull {
 				nullable = "not null"
 			}
-			t.rows = append(t.rows, []string{c.Name, c.Type.String(), "", nullable, c.Default})
+			value := c.Default
+			if c.Generated != "" {
+				value = "generated always as (" + c.Generated + ") stored"
+			}
+			t.rows = append(t.rows, []string{c.Name, c.Type.String(), "", nullable, value})
 			if c.Covered {
 				covered = append(covered, c.Name)
 			}
 		}
-		if len(d.Indexes) > 0 {
-			t.footers = append(t.footers, "Indexes:")
-		}
-		for _, index := range d.Indexes {
-			var names []string
-			for i, id := range index.Columns {
-				name := d.Columns[d.ColumnByID(id)].Name
-				if i < len(index.Desc) && index.Desc[i] {
-					name += " DESC"
-				}
-				names = append(names, name)
-			}
-			kind := " UNIQUE CONSTRAINT,"
-			switch {
-			case index.Primary:
-				kind = " PRIMARY KEY,"
-			case index.Plain && index.Unique:
-				kind = " UNIQUE,"
-			case index.Plain:
-				kind = ""
-			}
-			t.footers = append(t.footers, fmt.Sprintf("    \"%s\"%s btree (%s)", index.Name, kind, strings.Join(names, ", ")))
-		}
+		t.footers = append(t.footers, weft.DescribeIndexes(d)...)
 		if len(d.Checks) > 0 {
 			t.footers = append(t.footers, "Check constraints:")
 		}

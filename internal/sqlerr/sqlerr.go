@@ -87,6 +87,8 @@ const (
 	InvalidObjectDefinition      Code = "42P17"
 	IdleInTransactionTimeout     Code = "25P03"
 	GeneratedAlways              Code = "428C9"
+	InvalidColumnDefinition      Code = "42611"
+	ReservedName                 Code = "42939"
 	InvalidForeignKey            Code = "42830"
 	ObjectInUse                  Code = "55006"
 	CantChangeRuntimeParam       Code = "55P02"

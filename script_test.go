@@ -1,0 +1,85 @@
+package weft_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weftdb/weft"
+)
+
+// variantScripts are scripts of testdata/sql about changing rows and definitions. That they answer as
+// PostgreSQL does is tested with the shell; here each runs in several kinds of database.
+var variantScripts = []string{"indexes_altered", "indexes_kinds", "generated", "merge", "alter_type", "alter_objects", "temporary"}
+
+// placeDependent are statements whose answer depends on where rows lie.
+var placeDependent = regexp.MustCompile(`(?i)^\s*(explain|\\)`)
+
+// TestScriptVariants runs scripts with one and with two data nodes, and with column views on every
+// table, read whenever that is possible. Rows are compared without their order, which statements
+// with RETURNING leave open, and every database must be sound at the end.
+func TestScriptVariants(t *testing.T) {
+	for _, name := range variantScripts {
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join("testdata", "sql", name+".sql"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var script []string
+			for rest := string(text); ; {
+				end, complete := weft.NextStatement(rest)
+				if !complete {
+					break
+				}
+				script = append(script, rest[:end])
+				rest = rest[end:]
+			}
+			want := scriptOutcomes(t, script, 1, false)
+			for _, nodes := range []int{1, 2} {
+				got := scriptOutcomes(t, script, nodes, true)
+				for i := range script {
+					if got[i] != want[i] && !placeDependent.MatchString(script[i]) {
+						t.Errorf("with column views and %d data nodes:\n%s\n got %s\nwant %s", nodes, strings.TrimSpace(script[i]), got[i], want[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+func scriptOutcomes(t *testing.T, script []string, nodes int, views bool) []string {
+	t.Helper()
+	db, err := weft.Open(context.Background(), "", weft.Options{DataNodes: nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s := db.Session()
+	defer s.Close()
+	if views {
+		mustExec(t, s, "set htap_router_mode = 'column'")
+	}
+	var out []string
+	covered := map[string]bool{}
+	for _, statement := range script {
+		lines := strings.Split(outcome(s, statement), " ")
+		slices.Sort(lines)
+		out = append(out, strings.Join(lines, " "))
+		if open, _ := s.InTransaction(); !views || open {
+			continue
+		}
+		for _, r := range s.Catalog().Tables() {
+			name := `"` + r.Schema + `"."` + r.Name + `"`
+			if !r.HasView && !covered[name] {
+				mustExec(t, s, "alter table "+name+" colview")
+				covered[name] = true
+			}
+		}
+	}
+	checkSound(t, db)
+	return out
+}
