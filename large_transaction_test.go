@@ -51,7 +51,7 @@ func TestLargeTransaction(t *testing.T) {
 	}
 	s := db.Session()
 	mustExec(t, s, "create table t (a int primary key, b int, c text)")
-	mustExec(t, s, "create index t_b on t (b)")
+	mustExec(t, s, "create index t_b on t (b) include (a)")
 	mustExec(t, s, "insert into t values (-1, -1, 'before'), (-2, -2, 'before')")
 	stop := peakHeap()
 	n := *largeRows
@@ -72,6 +72,7 @@ func TestLargeTransaction(t *testing.T) {
 	mustExec(t, s, "rollback to c")
 	wantRow(t, s, "select count(*), min(b), max(b) from t", kept, int64(0), int64(1000))
 	wantRow(t, s, "select a, b from t where a = 99", int64(99), int64(100))
+	wantRow(t, s, "select min(a), max(a) from t where b = 100", int64(99), int64(n-1000+99))
 	wantRow(t, s, "select count(*) from (select * from t where b = 100 order by b, a) x", int64(n)/1000)
 	mustExec(t, s, "commit")
 	peak := stop()

@@ -99,7 +99,10 @@ func (t *Txn) apply(ctx context.Context) (done pendingSync, err error) {
 		t.e.freeBatch(p.batch)
 		return done, err
 	}
-	done.batch, done.synced = p.batch, p.files != nil
+	if done.batch = p.batch; p.files != nil {
+		done.synced = true
+		t.e.durable.advance(done.number) // ending the transaction removes files, for which nobody need wait
+	}
 	return done, nil
 }
 

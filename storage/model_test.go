@@ -50,6 +50,9 @@ func testModel(t *testing.T, rounds int, spill int64) {
 		m.e = openTest(t, Options{Dir: "db", FS: m.fs, Nodes: 1 + round%3, MemTableBytes: 256 << 10, SpillBytes: spill})
 		tbl := kvTable(m.e, "t")
 		tbl.Indexes = append(tbl.Indexes, catalog.Index{ID: m.e.NewIndexID(), Name: "t_v", Columns: []catalog.ColumnID{2}})
+		if round%2 == 1 {
+			tbl.Indexes[1].Include = []catalog.ColumnID{1}
+		}
 		m.tbl = createTable(t, m.e, tbl)
 		for range 40 {
 			m.step()

@@ -27,8 +27,8 @@ type Txn struct {
 	cmd     uint32      // number of the newest command; views see commands before theirs
 	stack   []statement // running statements, innermost last
 
-	// mu guards charged and lockCounts, and snap and the statements' snaps, which the first of several workers to
-	// ask for a view makes.
+	// mu guards charged and lockCounts, and snap and the statements' snaps, which the first of several
+	// workers to ask for a view makes.
 	mu   sync.Mutex
 	snap *snapshot // Snapshot and Serializable: that of the transaction
 	// serial is what conflicts with other transactions are found by; nil below Serializable.
