@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"bytes"
 	"context"
 	"sort"
 	"sync/atomic"
@@ -285,7 +284,7 @@ func (p *pendingCommit) addIndex(o *overlay, ix *overlayIndex) error {
 		return err == nil
 	})
 	if last != nil {
-		p.bounds = append(p.bounds, indexBound{ix.id, bytes.Clone(last)})
+		p.bounds = append(p.bounds, indexBound{ix.id, last})
 	}
 	return err
 }
@@ -354,7 +353,7 @@ func (e *Engine) publish(p *pendingCommit) (number uint64, err error) {
 	e.moves.add(p.t.moved, next.commit)
 	e.sequence.Add(1)
 	if p.files != nil {
-		err = e.ingestCommit(p)
+		err = e.ingestCommit(p.files.paths)
 	} else {
 		err = e.applyBatch(p.batch)
 	}

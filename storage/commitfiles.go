@@ -264,12 +264,12 @@ func (p *pendingCommit) addEntry(x batchEntry) error {
 
 // ingestCommit makes a commit's files visible. The commit mutex is held, which also keeps a backup from
 // copying the log meanwhile.
-func (e *Engine) ingestCommit(p *pendingCommit) error {
+func (e *Engine) ingestCommit(paths []string) error {
 	// Pebble may wait for tables in memory to be flushed, which a failed engine never does; then it is
 	// left behind.
 	done := make(chan error, 1)
 	go func() {
-		done <- e.guard("ingest commit", func() error { return e.db.Ingest(context.Background(), p.files.paths) })
+		done <- e.guard("ingest commit", func() error { return e.db.Ingest(context.Background(), paths) })
 	}()
 	select {
 	case err := <-done:
