@@ -89,7 +89,7 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 
 func openDatabase(dir string, o Options) (*database, error) {
 	o = o.withDefaults()
-	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(), PageCacheBytes: o.pageCacheBytes(),
+	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(), PageCacheBytes: o.pageCacheBytes(), SpillBytes: o.spillBytes,
 		NoMaintenance: o.NoMaintenance, Logger: o.Logger, FS: o.fs})
 	if err != nil {
 		return nil, err

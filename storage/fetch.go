@@ -75,10 +75,12 @@ func (f *Fetcher) Fetch(store catalog.StoreID, ids []uint64, b *vector.Batch) (m
 }
 
 // fetchPage puts n wanted rows of a page behind the first `at`.
-func (f *Fetcher) fetchPage(page, want uint64, at, n int, missing vector.Bitmap) (vector.Bitmap, error) {
+func (f *Fetcher) fetchPage(page, want uint64, at, n int, missing vector.Bitmap) (_ vector.Bitmap, err error) {
 	f.ownBuf = f.ownBuf[:0]
 	if f.view.overlay != nil {
-		f.ownBuf = f.view.overlay.pageRows(f.ownBuf, f.store, page, f.view.cmd)
+		if f.ownBuf, err = f.view.overlay.pageRows(f.ownBuf, f.store, page, f.view.cmd); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.loadPage(page, want); err != nil {
 		return nil, err

@@ -35,6 +35,9 @@ type IndexCursor struct {
 	reverse bool
 	valid   bool
 	own     []indexEntry // the overlay's entries in the range not passed yet, in scan order
+	// ownRest is the part of the range whose entries of the overlay are not in own yet; nil = none.
+	ownRest *keyRange
+	ownBuf  []indexEntry
 	// stored and passed tell what the entry handed out last was, to be stepped over by the next call.
 	stored, passed bool
 	reader         entryReader
@@ -90,15 +93,26 @@ func (c *IndexCursor) begin() bool {
 	c.ranges = c.ranges[1:]
 	c.it.SetBounds(r.low, r.high)
 	if c.view.overlay != nil {
-		c.own = c.view.overlay.rangeKeys(c.own[:0], c.codec.index.ID, r.low, r.high, c.view.cmd)
+		c.ownRest = &r
 	}
 	if c.reverse {
-		slices.Reverse(c.own)
 		c.valid = c.it.Last()
 	} else {
 		c.valid = c.it.First()
 	}
 	return true
+}
+
+// fillOwn reads the overlay's next entries in the range, when those before are passed.
+func (c *IndexCursor) fillOwn() (err error) {
+	for len(c.own) == 0 && c.ownRest != nil {
+		c.ownBuf, c.ownRest, err = c.view.overlay.rangeKeys(c.ownBuf[:0], c.codec.index.ID, *c.ownRest, c.view.cmd, c.reverse)
+		if err != nil {
+			return err
+		}
+		c.own = c.ownBuf
+	}
+	return nil
 }
 
 // bounds turns a range into the keys low <= key < high.
@@ -171,6 +185,9 @@ func (c *IndexCursor) next() (key, payload []byte, ref RowRef, ok bool, err erro
 			c.own = c.own[1:]
 		}
 		c.stored, c.passed = false, false
+		if err := c.fillOwn(); err != nil {
+			return nil, nil, 0, false, err
+		}
 		if !c.valid && len(c.own) == 0 {
 			if err := c.it.Error(); err != nil {
 				return nil, nil, 0, false, ioError("read index", err)

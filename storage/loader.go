@@ -122,7 +122,7 @@ func (l *Loader) chooseFresh() error {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	for _, s := range l.tbl.Stores {
-		if o.stores[s] != nil || l.t.e.stores.get(s).rows.Load() != 0 {
+		if o.stores[s] != nil || o.spill.hasStore(s) || l.t.e.stores.get(s).rows.Load() != 0 {
 			return nil
 		}
 	}

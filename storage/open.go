@@ -21,6 +21,10 @@ type directories struct {
 	temp string
 }
 
+// maxSpillBytes keeps a batch with all that is in memory, and with what the statement that made it too
+// much has added, far from the 4 GB at which Pebble's batches end.
+const maxSpillBytes = 1 << 30
+
 func (o *Options) setDefaults() {
 	if o.Nodes <= 0 {
 		o.Nodes = 1
@@ -34,6 +38,13 @@ func (o *Options) setDefaults() {
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = 64 << 20
 	}
+	if o.SpillBytes <= 0 {
+		o.SpillBytes = 64 << 20
+	}
+	if o.WholeTableLocks <= 0 {
+		o.WholeTableLocks = 100_000
+	}
+	o.SpillBytes = min(o.SpillBytes, maxSpillBytes)
 	if o.MemTableBytes <= 0 {
 		o.MemTableBytes = 32 << 20
 	}

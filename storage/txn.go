@@ -5,13 +5,15 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 )
 
-// Txn is a transaction. Its writes stay in memory until Commit applies them in one batch.
+// Txn is a transaction. Its writes stay in memory, or if there are very many of them in temporary
+// files, until Commit applies them in one step.
 //
 // Reading through its views may happen on many goroutines; Insert, Update, Delete, LockRows and
 // LookupLatest may be called concurrently by the workers of one statement; everything else belongs
@@ -25,8 +27,8 @@ type Txn struct {
 	cmd     uint32      // number of the newest command; views see commands before theirs
 	stack   []statement // running statements, innermost last
 
-	// mu guards charged, and snap and the statements' snaps, which the first of several workers to
-	// ask for a view makes.
+	// mu guards charged and lockCounts, and snap and the statements' snaps, which the first of several
+	// workers to ask for a view makes.
 	mu   sync.Mutex
 	snap *snapshot // Snapshot and Serializable: that of the transaction
 	// serial is what conflicts with other transactions are found by; nil below Serializable.
@@ -44,6 +46,9 @@ type Txn struct {
 	// charged is what opts.Memory was asked for.
 	charged int64
 	ended   bool
+
+	lockCounts map[catalog.TableID]*lockCount // guarded by mu
+	whole      atomic.Pointer[wholeTables]    // nil = none
 }
 
 // statement is a running statement.
@@ -62,6 +67,7 @@ type tableStats struct {
 // Begin starts a transaction.
 func (e *Engine) Begin(o TxnOptions) *Txn {
 	t := &Txn{e: e, opts: o, overlay: &overlay{}}
+	t.overlay.retain()
 	t.owner.id = e.nextTxn.Add(1)
 	if o.Isolation == Serializable {
 		t.serial = newSerialTxn(t.owner.id)
@@ -141,6 +147,7 @@ func (t *Txn) View() *View {
 	t.overlay.mu.RLock()
 	if t.overlay.anything {
 		v.overlay = t.overlay
+		v.overlay.retain()
 	}
 	t.overlay.mu.RUnlock()
 	return v
@@ -175,6 +182,7 @@ func (t *Txn) latest() *View {
 		v.catalog = v.snap.state.catalog
 	}
 	v.cmd, v.overlay = math.MaxUint32, t.overlay
+	v.overlay.retain()
 	return v
 }
 
@@ -366,8 +374,7 @@ func (t *Txn) OverlayBytes() int64 {
 	o := t.overlay
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	const perRow, perKey = 64, 112 // versions, positions, list entries
-	return int64(o.arena.total) + perRow*int64(len(o.rows)) + perKey*int64(len(o.keys))
+	return o.bytes() + o.spilledBytes()
 }
 
 func (t *Txn) checkActive() error {
@@ -430,4 +437,5 @@ func (t *Txn) end() {
 		t.e.serial.abandon(t.serial)
 	}
 	t.e.locks.releaseAll(&t.owner)
+	t.overlay.release()
 }

@@ -105,16 +105,17 @@ func (t *Txn) probeOwners(c *tableCodec, s *writeScratch, want func(row, index i
 }
 
 // owns reports whether entry (i, k) of oldKeys is the row's to remove. The overlay's mu is held.
-func (t *Txn) owns(c *tableCodec, s *writeScratch, i, k int, ref RowRef) bool {
+func (t *Txn) owns(c *tableCodec, s *writeScratch, r *spillReader, i, k int, ref RowRef) (bool, error) {
 	owner, probed := s.owners[[2]int{i, k}]
 	if !probed {
-		return true
+		return true, nil
 	}
 	x := s.oldKeys.get(i, k)
-	if v := t.overlay.newestKey(c.indexes[k].index.ID, x.key); v != nil {
-		return !v.deleted && v.ref == ref
+	v, err := t.overlay.newestKey(r, c.indexes[k].index.ID, x.key)
+	if v != nil {
+		return !v.deleted && v.ref == ref, nil
 	}
-	return owner == ref
+	return owner == ref, err
 }
 
 // keyProbe looks keys up in the latest committed state.
@@ -157,7 +158,7 @@ func (p *keyProbe) close() error {
 // putKey adds entry (i, k) of newKeys for a row. The key of a unique index must be free; what the
 // transaction itself did counts more than the committed state. The overlay's mu is held, so looking
 // and adding is one step, also for workers that share the transaction's locks.
-func (t *Txn) putKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) error {
+func (t *Txn) putKey(c *tableCodec, s *writeScratch, r *spillReader, i, k int, ref RowRef) error {
 	ix, o := &c.indexes[k], t.overlay
 	x := s.newKeys.get(i, k)
 	if !x.present {
@@ -168,7 +169,11 @@ func (t *Txn) putKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) error
 		return nil
 	}
 	taken := s.taken[i*len(c.indexes)+k]
-	if v := o.newestKey(ix.index.ID, x.key); v != nil {
+	v, err := o.newestKey(r, ix.index.ID, x.key)
+	if err != nil {
+		return err
+	}
+	if v != nil {
 		taken = !v.deleted
 	}
 	if !taken {
@@ -183,6 +188,9 @@ func (t *Txn) putKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) error
 }
 
 func (t *Txn) lockKey(ctx context.Context, index catalog.IndexID, key []byte, mode LockMode) error {
+	if t.whole.Load().hasIndex(index) {
+		return nil
+	}
 	_, _, err := t.e.locks.lock(ctx, &t.owner, keyResource(index, key), mode, Wait)
 	return err
 }
@@ -193,16 +201,20 @@ func keyResource(index catalog.IndexID, key []byte) resource {
 }
 
 // deleteKey removes entry (i, k) of oldKeys, that of a row. The overlay's mu is held.
-func (t *Txn) deleteKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) {
+func (t *Txn) deleteKey(c *tableCodec, s *writeScratch, r *spillReader, i, k int, ref RowRef) error {
 	ix := &c.indexes[k]
 	x := s.oldKeys.get(i, k)
-	if !x.present || !t.owns(c, s, i, k, ref) {
-		return
+	if !x.present {
+		return nil
+	}
+	if owns, err := t.owns(c, s, r, i, k, ref); err != nil || !owns {
+		return err
 	}
 	if x.suffixed {
 		x.key = appendRef(x.key, ref)
 	}
 	t.overlay.putKey(ix.index.ID, keyVersion{key: x.key, ref: ref, suffixed: x.suffixed, deleted: true}, t.cmd)
+	return nil
 }
 
 // keyChanges reports whether an update changes the key of row i in index k.
@@ -224,7 +236,7 @@ func (t *Txn) lockChangedKeys(ctx context.Context, c *tableCodec, s *writeScratc
 	changes := func(i, k int) bool { return after[i] != 0 && (after[i] != refs[i] || s.entryChanges(i, k)) }
 	for i := range refs {
 		for k := range c.indexes {
-			if c.indexes[k].index.Unique && after[i] != 0 && s.keyChanges(i, k) {
+			if c.indexes[k].index.Unique && after[i] != 0 && s.keyChanges(i, k) && !t.whole.Load().hasStore(refs[i].Store()) {
 				if _, _, err := t.e.locks.lock(ctx, &t.owner, rowResource(refs[i]), Update, Wait); err != nil {
 					return err
 				}

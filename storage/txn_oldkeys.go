@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"math"
 	"sort"
 
@@ -19,16 +20,9 @@ func (t *Txn) readOldKeys(c *tableCodec, s *writeScratch, refs []RowRef) (skip v
 	skip = vector.NewBitmap(len(refs))
 	s.oldKeys.reset(len(refs), len(c.indexes))
 	s.order = s.order[:0]
-	started := t.statement().cmd
-	t.overlay.mu.RLock()
-	for i, ref := range refs {
-		if v, ok := t.overlay.newest(ref); ok && (v.cmd >= started || v.row == nil) {
-			skip.Set(i)
-			continue
-		}
-		s.order = append(s.order, i)
+	if err := t.skipWritten(s, refs, skip); err != nil {
+		return nil, err
 	}
-	t.overlay.mu.RUnlock()
 	sort.Slice(s.order, func(a, b int) bool {
 		x, y := s.order[a], s.order[b]
 		return refs[x] < refs[y] || refs[x] == refs[y] && x < y
@@ -48,6 +42,27 @@ func (t *Txn) readOldKeys(c *tableCodec, s *writeScratch, refs []RowRef) (skip v
 		return skip, t.readFewKeys(c, s, refs)
 	}
 	return skip, t.fetchKeys(c, s, refs)
+}
+
+// skipWritten divides rows into s.order and those to pass over.
+func (t *Txn) skipWritten(s *writeScratch, refs []RowRef, skip vector.Bitmap) (err error) {
+	started, o := t.statement().cmd, t.overlay
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	r := spillReader{store: o.spill}
+	defer func() { err = r.close(err) }()
+	for i, ref := range refs {
+		row, cmd, own, err := o.newestRow(&r, ref)
+		if err != nil {
+			return err
+		}
+		if own && (cmd >= started || row == nil) {
+			skip.Set(i)
+			continue
+		}
+		s.order = append(s.order, i)
+	}
+	return nil
 }
 
 // readFewKeys reads the keys of the rows in s.order one by one.
@@ -88,15 +103,8 @@ func (t *Txn) readFewKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
 
 // newestRow returns the newest version of a locked row in single form, nil if there is none.
 func (t *Txn) newestRow(c *tableCodec, ref RowRef) ([]byte, error) {
-	t.overlay.mu.RLock()
-	v, own := t.overlay.newest(ref)
-	var row []byte
-	if own {
-		row = v.row
-	}
-	t.overlay.mu.RUnlock()
-	if own {
-		return row, nil
+	if row, own, err := t.ownRow(ref); own || err != nil {
+		return row, err
 	}
 	page := int(ref.Row() >> 6 & 1023)
 	pages := t.e.pages.find(groupID{ref.Store(), ref.Group()})
@@ -107,6 +115,19 @@ func (t *Txn) newestRow(c *tableCodec, ref RowRef) ([]byte, error) {
 		return r.loadedRow(int(ref.Row() & 63))
 	}
 	return readRow(t.e.db, c.tableLayout, ref)
+}
+
+// ownRow returns a row's newest version in the transaction's writes, nil if it was deleted.
+func (t *Txn) ownRow(ref RowRef) (row []byte, own bool, err error) {
+	o := t.overlay
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	r := spillReader{store: o.spill}
+	row, _, own, err = o.newestRow(&r, ref)
+	if r.it != nil { // the row is the iterator's
+		row = bytes.Clone(row)
+	}
+	return row, own, r.close(err)
 }
 
 // fetchKeys reads the keys of the rows in s.order, which ascend.

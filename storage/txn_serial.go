@@ -57,8 +57,8 @@ func (t *Txn) checkUnseenKey(c *tableCodec, ix *indexCodec, key []byte) error {
 	if t.serial == nil || !t.serial.hasRead(c.tbl.ID, ix.index.ID, key) {
 		return nil
 	}
-	if _, _, own := t.overlay.lookupKey(ix.index.ID, key, math.MaxUint32); own {
-		return nil
+	if _, _, own, err := t.overlay.lookupKey(ix.index.ID, key, math.MaxUint32); own || err != nil {
+		return err
 	}
 	t.mu.Lock()
 	snap := t.statementSnapshot()

@@ -43,12 +43,16 @@ func (t *Txn) write(ctx context.Context, tbl *catalog.Table, fn func(c *tableCod
 	}
 	now, err := t.lockForWrite(ctx, tbl)
 	if err == nil {
+		err = t.lockWhole(ctx, tbl)
+	}
+	if err == nil {
+		defer t.countLocks(tbl.ID, t.owner.locks())
 		var codec *tableCodec
 		if codec, err = t.e.codec(now); err == nil {
 			s := writeScratches.Get().(*writeScratch)
 			s.owners = nil
 			if err = fn(codec, s); err == nil {
-				err = t.charge()
+				err = t.charge(ctx)
 			}
 			writeScratches.Put(s)
 		}
@@ -156,15 +160,16 @@ func (t *Txn) insert(ctx context.Context, c *tableCodec, s *writeScratch, b *vec
 	o := t.overlay
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	spilled := spillReader{store: o.spill}
 	for i, ref := range refs {
 		for k := range c.indexes {
-			if err := t.putKey(c, s, i, k, ref); err != nil {
-				return nil, err
+			if err := t.putKey(c, s, &spilled, i, k, ref); err != nil {
+				return nil, spilled.close(err)
 			}
 		}
 		o.put(ref, t.cmd, rows.row(i), true)
 	}
-	return refs, nil
+	return refs, spilled.close(nil)
 }
 
 // assignRefs gives each row a reference in the store of its node. Nodes ≥ noNode are passed over.
@@ -220,17 +225,20 @@ func (t *Txn) Delete(ctx context.Context, tbl *catalog.Table, refs []RowRef) (in
 		o := t.overlay
 		o.mu.Lock()
 		defer o.mu.Unlock()
+		spilled := spillReader{store: o.spill}
 		for i, ref := range refs {
 			if skip.Get(i) {
 				continue
 			}
 			for k := range c.indexes {
-				t.deleteKey(c, s, i, k, ref)
+				if err := t.deleteKey(c, s, &spilled, i, k, ref); err != nil {
+					return spilled.close(err)
+				}
 			}
 			o.put(ref, t.cmd, nil, false)
 			count++
 		}
-		return nil
+		return spilled.close(nil)
 	})
 	return count, err
 }
@@ -291,6 +299,7 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 	o := t.overlay
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	spilled := spillReader{store: o.spill}
 	for i, ref := range refs {
 		if after[i] == 0 {
 			continue
@@ -299,16 +308,21 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 			if !s.entryChanges(i, k) && after[i] == ref {
 				continue
 			}
-			t.deleteKey(c, s, i, k, ref)
-			if err := t.putKey(c, s, i, k, after[i]); err != nil {
-				return nil, err
+			err := t.deleteKey(c, s, &spilled, i, k, ref)
+			if err == nil {
+				err = t.putKey(c, s, &spilled, i, k, after[i])
+			}
+			if err != nil {
+				return nil, spilled.close(err)
 			}
 		}
 		if after[i] != ref {
-			t.moved = append(t.moved, ref)
+			if len(t.moved) <= maxMoves { // one more than are remembered stands for all
+				t.moved = append(t.moved, ref)
+			}
 			o.put(ref, t.cmd, nil, false)
 		}
 		o.put(after[i], t.cmd, rows.row(i), after[i] != ref)
 	}
-	return after, nil
+	return after, spilled.close(nil)
 }
