@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		runChild(workload, os.Getenv(childDirectory))
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(runTests(m))
 }
 
 // runChild opens a database, works on it until its input ends, and prints what is acknowledged.
@@ -46,19 +46,20 @@ func runChild(workload, dir string) {
 		stop()
 	}()
 	var mu sync.Mutex // keeps lines apart
+	acknowledge := func(w, n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		fmt.Println(w, n)
+	}
 	switch workload {
 	case "transfer":
-		err = transfer(ctx, db, func(w, n int) {
-			mu.Lock()
-			defer mu.Unlock()
-			fmt.Println(w, n)
-		})
+		err = transfer(ctx, db, acknowledge)
+	case "load":
+		err = load(ctx, db, dir, acknowledge)
 	case "rewrite":
 		err = rewriteTable(ctx, db, func(n int) { fmt.Println(0, n) })
 	case "temporary":
 		err = makeTemporaries(ctx, db, func(n int) { fmt.Println(0, n) })
-	case "churn":
-		err = churn(ctx, db, rand.New(rand.NewPCG(rand.Uint64(), 1)), 1<<30, "")
 	}
 	if err == nil {
 		err = db.Close()

@@ -66,7 +66,7 @@ func (r *running) run() (*Rows, error) {
 	case *sql.Deallocate:
 		return r.deallocate(n)
 	case *sql.Checkpoint:
-		return done("CHECKPOINT"), nil
+		return done("CHECKPOINT"), r.s.db.engine.Flush(r.ctx)
 	case *sql.Discard:
 		return r.discard(n)
 	}

@@ -68,7 +68,7 @@ func (b *backup) claim() error {
 	case len(names) > 0:
 		return b.taken()
 	}
-	if err := b.to.MkdirAll(b.target, 0o755); err != nil {
+	if err := makeDirs(b.to, b.target); err != nil {
 		return ioError("create backup target", err)
 	}
 	if b.lock, err = lockDir(b.to, b.target, b.e.opts.FS == nil); err != nil {
@@ -169,14 +169,14 @@ func (b *backup) copy() error {
 	}
 	_ = b.to.Remove(b.to.PathJoin(b.target, copyingFile)) // with a FORMAT it means nothing
 	_ = syncDir(b.to, b.target)
-	_ = syncDir(b.to, b.to.PathDir(b.target)) // may be somebody else's, as in open
 	return nil
 }
 
 // checkpoint makes a consistent copy of the store's files beside them.
 func (b *backup) checkpoint(staged string) error {
 	e := b.e
-	if err := b.flush(); err != nil {
+	// The log to copy is short then; a database in memory has no other way into a checkpoint.
+	if err := e.Flush(b.ctx); err != nil {
 		return err
 	}
 	// What is being ingested is written to the log past the commit mutex.
@@ -216,10 +216,8 @@ func (b *backup) checkpoint(staged string) error {
 	return ioError("checkpoint", err)
 }
 
-// flush writes the tables in memory to files, so that the log to copy is short; a database in memory
-// has no other way into a checkpoint.
-func (b *backup) flush() error {
-	e := b.e
+// Flush writes what is in memory and in the log only to the store's files.
+func (e *Engine) Flush(ctx context.Context) error {
 	e.commitMu.Lock()
 	var flushed <-chan struct{}
 	err := e.guard("flush", func() (err error) {
@@ -233,8 +231,8 @@ func (b *backup) flush() error {
 	select {
 	case <-flushed:
 		return nil
-	case <-b.ctx.Done():
-		return b.canceled()
+	case <-ctx.Done():
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling flush: %w", context.Cause(ctx))
 	case <-e.stopped:
 		return e.failed()
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -179,13 +180,91 @@ func TestCrash(t *testing.T) {
 	}
 }
 
+// TestNewDirectoriesLast makes a database and a backup below directories that are not there yet.
+func TestNewDirectoriesLast(t *testing.T) {
+	disk := vfs.NewCrashableMem()
+	e := openTest(t, Options{Dir: "/new/deep/db", FS: disk})
+	insertKV(t, e, createTable(t, e, kvTable(e, "t")), 1, "kept")
+	must(t, e.Backup(bg, "/other/deep/copy"))
+	crashed := disk.CrashClone(vfs.CrashCloneCfg{})
+	must(t, e.Close())
+	for _, dir := range []string{"/new/deep/db", "/other/deep/copy"} {
+		again := openTest(t, Options{Dir: dir, FS: crashed})
+		if rows := dumpRows(t, again); !strings.Contains(rows, `"kept"`) {
+			t.Errorf("after a crash %s holds %s", dir, rows)
+		}
+		must(t, again.Close())
+	}
+}
+
+// markerFS tells of each marker that is made.
+type markerFS struct {
+	vfs.FS
+	made func()
+}
+
+func (f markerFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	file, err := f.FS.Create(name, c)
+	if strings.HasPrefix(f.PathBase(name), "marker.") {
+		f.made()
+	}
+	return file, err
+}
+
+// TestMarkerAfterItsFile crashes when a marker has reached the disk ahead of other entries of its
+// directory: what it names is there.
+func TestMarkerAfterItsFile(t *testing.T) {
+	disk, r := vfs.NewCrashableMem(), newRand(t)
+	var crashed []*vfs.MemFS
+	made := func() {
+		for range 8 {
+			crashed = append(crashed, disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: r}))
+		}
+	}
+	for range 2 {
+		e := openTest(t, Options{Dir: "db", FS: markerFS{disk, made}})
+		must(t, e.Close())
+	}
+	for _, d := range crashed {
+		e := openTest(t, Options{Dir: "db", FS: d})
+		mustCheck(t, e)
+		must(t, e.Close())
+	}
+	if len(crashed) < 16 {
+		t.Errorf("only %d crashes", len(crashed))
+	}
+}
+
 const childDir = "WEFT_STORAGE_TEST_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		killedChild(dir)
 	}
-	os.Exit(m.Run())
+	os.Exit(runTests(m))
+}
+
+// runTests runs the tests and then waits for the goroutines of the engines that they opened, which
+// have all been closed.
+func runTests(m *testing.M) (code int) {
+	code = m.Run()
+	for deadline := time.Now().Add(10 * time.Second); code == 0; time.Sleep(10 * time.Millisecond) {
+		buf := make([]byte, 16<<20)
+		var left []string
+		for _, stack := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")[1:] {
+			if strings.Contains(stack, "weftdb/weft") || strings.Contains(stack, "cockroachdb/pebble") {
+				left = append(left, stack)
+			}
+		}
+		if len(left) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			fmt.Printf("FAIL: %d goroutines are left after all tests, such as\n%s\n", len(left), left[0])
+			return 1
+		}
+	}
+	return code
 }
 
 // killedChild runs the crash workload until it is killed, and prints acknowledged commits.
@@ -395,4 +474,28 @@ func TestFormatFile(t *testing.T) {
 	must(t, os.WriteFile(path, good, 0o644))
 	e = openTest(t, Options{Dir: dir})
 	must(t, e.Close())
+}
+
+// TestMissingStore takes away files without which the store would look new.
+func TestMissingStore(t *testing.T) {
+	for _, prefix := range []string{"MANIFEST-", "marker.manifest.", ""} {
+		dir := t.TempDir()
+		e := openTest(t, Options{Dir: dir})
+		createTable(t, e, kvTable(e, "t"))
+		must(t, e.Close())
+		files, err := filepath.Glob(filepath.Join(dir, "rows", prefix+"*"))
+		must(t, err)
+		for _, f := range files {
+			must(t, os.Remove(f))
+		}
+		before, err := os.ReadDir(filepath.Join(dir, "rows"))
+		must(t, err)
+		_, err = Open(Options{Dir: dir})
+		wantCode(t, err, sqlerr.DataCorrupted)
+		after, err := os.ReadDir(filepath.Join(dir, "rows"))
+		must(t, err)
+		if len(before) != len(after) || len(files) == 0 {
+			t.Errorf("without %q*: %d files were removed; there were %d others, and %d are left", prefix, len(files), len(before), len(after))
+		}
+	}
 }

@@ -60,6 +60,9 @@ type Engine struct {
 	// damage is what was found in the store's files while they were being opened.
 	opening atomic.Bool
 	damage  atomic.Pointer[pebble.DataCorruptionInfo]
+	// backgroundFailures counts failures of Pebble's background work since its last success.
+	backgroundFailures atomic.Int32
+	failedFlush        atomic.Pointer[error] // of the last flush that failed
 
 	stores  storeTable
 	journal journal

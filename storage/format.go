@@ -5,9 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -52,6 +55,8 @@ type formatInfo struct {
 	ID          string `json:"id"`
 	Incarnation uint64 `json:"incarnation"`
 	Created     string `json:"created"`
+	// Filled is set when the store's files are there: from then on their absence is damage.
+	Filled bool `json:"filled,omitempty"`
 }
 
 func newFormatInfo() formatInfo {
@@ -98,7 +103,10 @@ func loadFormat(fs vfs.FS, dir string, rowsDir string) (formatInfo, error) {
 		if err := json.Unmarshal(b, &f); err != nil {
 			return f, sqlerr.New(sqlerr.DataCorrupted, "malformed FORMAT file: %w: dir=%s", err, dir)
 		}
-		return f, f.check(dir)
+		if err := f.check(dir); err != nil || !f.Filled {
+			return f, err
+		}
+		return f, checkStoreFiles(fs, rowsDir)
 	}
 	if !errors.Is(err, os.ErrNotExist) {
 		return formatInfo{}, ioError("read FORMAT file", err)
@@ -123,13 +131,29 @@ func hasStoreFiles(list []string) bool {
 	return false
 }
 
-// upgradeFormat notes in an earlier version's database that this program may have written to it: from
-// then on earlier programs refuse it. Nothing else has to change.
-func (e *Engine) upgradeFormat() error {
-	if e.format.Format == formatVersion || e.opts.NoMaintenance {
+// checkStoreFiles makes sure that the files are there without which Pebble would make a new store, and
+// remove what is left of the old one.
+func checkStoreFiles(fs vfs.FS, rowsDir string) error {
+	list, err := fs.List(rowsDir)
+	if err != nil {
+		return ioError("list store", err)
+	}
+	marked := slices.ContainsFunc(list, func(name string) bool { return strings.HasPrefix(name, "marker.manifest.") })
+	if marked && hasStoreFiles(list) {
 		return nil
 	}
-	e.format.Format = formatVersion
+	return errCorrupt("open store", fmt.Errorf("files are missing: dir=%s", rowsDir))
+}
+
+// noteOpened notes in FORMAT that the store's files are there, and in an earlier version's database that
+// this program may have written to it: from then on earlier programs refuse it.
+func (e *Engine) noteOpened() error {
+	if e.opts.InMemory || e.format.Filled && (e.format.Format == formatVersion || e.opts.NoMaintenance) {
+		return nil
+	}
+	if e.format.Filled = true; !e.opts.NoMaintenance {
+		e.format.Format = formatVersion
+	}
 	return writeFormat(e.fs, e.dirs.root, e.format)
 }
 
@@ -182,4 +206,29 @@ func syncDir(fs vfs.FS, dir string) error {
 		err = cerr
 	}
 	return ioError("sync directory", err)
+}
+
+// makeDirs makes a directory and those above it that are missing, and makes all of them last: a
+// directory lasts once the one above it is synced. The one above dir is synced in any case, since a
+// process that did not come to that may have made dir.
+func makeDirs(fs vfs.FS, dir string) error {
+	above := []string{fs.PathDir(dir)}
+	for d := dir; ; d = fs.PathDir(d) {
+		if _, err := fs.Stat(d); !errors.Is(err, os.ErrNotExist) || d == fs.PathDir(d) {
+			break // what is wrong with it, if anything, MkdirAll will tell
+		}
+		if d != dir {
+			above = append(above, fs.PathDir(d))
+		}
+	}
+	if err := fs.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, d := range above {
+		// A directory that may not be opened belongs to somebody else.
+		if err := syncDir(fs, d); err != nil && !errors.Is(err, os.ErrPermission) {
+			return err
+		}
+	}
+	return nil
 }

@@ -15,10 +15,20 @@ type logFile struct {
 	fs *haltFS
 }
 
-// created returns a new file, guarded when it is a log.
+// created returns a new file, guarded as its kind needs.
 func (f *haltFS) created(name string, file vfs.File, err error) (vfs.File, error) {
-	if !strings.HasSuffix(name, ".log") {
-		return file, err
+	switch {
+	case strings.HasSuffix(name, ".log"):
+	case err != nil:
+		return nil, err
+	case f.opening.Load() && strings.HasPrefix(f.PathBase(name), "MANIFEST-"):
+		return &manifestFile{&openingFile{file, f}, f}, nil
+	case strings.HasPrefix(f.PathBase(name), "MANIFEST-"):
+		return &manifestFile{file, f}, nil
+	case f.opening.Load():
+		return &openingFile{file, f}, nil
+	default:
+		return file, nil
 	}
 	if err != nil {
 		_ = f.fail("create log", err) // the engine keeps it

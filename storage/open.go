@@ -67,7 +67,7 @@ func Open(o Options) (*Engine, error) {
 	e.stores.stores = map[catalog.StoreID]*storeState{}
 	e.journal.groups = map[groupID]*groupState{}
 	e.dirs = directories{root: o.Dir, rows: base.PathJoin(o.Dir, "rows"), temp: base.PathJoin(o.Dir, "tmp")}
-	e.fs.fail = e.fail
+	e.fs.store, e.fs.opening, e.fs.fail = e.dirs.rows, &e.opening, e.fail
 	if err := e.open(osFS); err != nil {
 		if e.db != nil {
 			_ = e.closeStore()
@@ -85,12 +85,12 @@ func Open(o Options) (*Engine, error) {
 }
 
 func (e *Engine) open(osFS bool) error {
+	if err := makeDirs(e.fs, e.dirs.root); err != nil {
+		return ioError("create database directory", err)
+	}
 	if err := e.fs.MkdirAll(e.dirs.rows, 0o755); err != nil {
 		return ioError("create database directory", err)
 	}
-	// A new directory lasts once its parent is synced; a parent that cannot be opened belongs to
-	// somebody else and is as it was.
-	_ = syncDir(e.fs, e.fs.PathDir(e.dirs.root))
 	var err error
 	if e.lock, err = lockDir(e.fs, e.dirs.root, osFS); err != nil {
 		return err
@@ -111,23 +111,13 @@ func (e *Engine) open(osFS bool) error {
 		return err
 	}
 	e.storeOpts = e.storeOptions()
-	defer e.storeOpts.Cache.Unref()
-	e.opening.Store(true)
-	e.db, err = pebble.Open(e.dirs.rows, e.storeOpts)
-	e.opening.Store(false)
-	if err := e.failed(); err != nil { // it says more than what came of it
+	if err := e.openStore(); err != nil {
 		return err
-	}
-	if err != nil {
-		return openError(err)
 	}
 	if info := e.damage.Load(); info != nil {
 		_ = e.fail("read "+info.Path, info.Details)
 	}
-	if err := e.load(); err != nil {
-		return err
-	}
-	return e.upgradeFormat()
+	return e.load()
 }
 
 // storeOptions configures Pebble.
@@ -156,14 +146,9 @@ func (e *Engine) storeOptions() *pebble.Options {
 	}
 	o.CompactionConcurrencyRange = func() (int, int) { return 1, max(2, runtime.GOMAXPROCS(0)/2) }
 	o.EventListener = &pebble.EventListener{
-		BackgroundError: func(err error) {
-			if e.log != nil {
-				e.log.Warn("store: background work failed", "error", err)
-			}
-			if vfs.IsNoSpaceError(err) {
-				time.Sleep(20 * time.Millisecond) // Pebble repeats failed flushes at once
-			}
-		},
+		BackgroundError: e.backgroundFailed,
+		FlushEnd:        e.flushEnded,
+		CompactionEnd:   e.mergeEnded,
 		DataCorruption:  e.foundDamage,
 		WriteStallBegin: func(pebble.WriteStallBeginInfo) { e.fs.stalls.Add(1) },
 	}
@@ -198,6 +183,9 @@ func (e *Engine) load() error {
 		snap = catalog.NewSnapshot(e.opts.Nodes)
 	}
 	if e.failed() == nil { // else there is damage; what can be read is
+		if err := e.noteOpened(); err != nil {
+			return err
+		}
 		if snap, err = e.removeTemporaries(snap); err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func serialize(e *Engine) *Txn {
 // TestLongSerializable lets transactions commit while one stays open: what is kept of them is bounded,
 // the old one still finds its conflicts, and nothing is left when it ends.
 func TestLongSerializable(t *testing.T) {
-	e := openTest(t, Options{InMemory: true})
+	e := memEngine(t)
 	tbl := createTable(t, e, kvTable(e, "t"))
 	insertKV(t, e, tbl, 1, "a")
 	long := serialize(e)
@@ -184,7 +184,7 @@ func TestSerialBytes(t *testing.T) {
 
 // TestReadOnlySerializable begins readers beside writers.
 func TestReadOnlySerializable(t *testing.T) {
-	e := openTest(t, Options{InMemory: true})
+	e := memEngine(t)
 	tbl := createTable(t, e, kvTable(e, "t"))
 	reader := func() *Txn {
 		x := e.Begin(TxnOptions{Isolation: Serializable, ReadOnly: true})
@@ -213,7 +213,7 @@ func TestReadOnlySerializable(t *testing.T) {
 
 // TestSerializableWorkers reads with several goroutines while others commit.
 func TestSerializableWorkers(t *testing.T) {
-	e := openTest(t, Options{InMemory: true})
+	e := memEngine(t)
 	tbl := createTable(t, e, kvTable(e, "t"))
 	var wg sync.WaitGroup
 	for w := range 4 {
