@@ -92,8 +92,10 @@ func NewKeyChange(u planner.KeyUse) *KeyChange {
 // written notes the keys of rows. fresh has the columns of the table, nil for deleted rows; old is
 // where the values before are, as References.Old says, nil for inserted rows.
 func (k *KeyChanges) written(e *storage.Engine, fresh, old *vector.Batch) error {
-	for _, c := range k.Held {
-		c.AddHeld(fresh, old, k.References.Old)
+	if fresh != nil {
+		for _, c := range k.Held {
+			c.AddHeld(fresh, old, k.References.Old)
+		}
 	}
 	if old == nil {
 		return nil

@@ -110,7 +110,7 @@ func (d *DDL) likeIdentity(t *catalog.Table, c *catalog.Column, r *catalog.Table
 // likeIndex copies an index or the constraint that it is, under a name of its own.
 func (d *DDL) likeIndex(t, r *catalog.Table, from *catalog.Index, ids map[catalog.ColumnID]catalog.ColumnID) error {
 	x := *from
-	x.ID, x.Columns, x.Include, x.Exprs = d.IDs.NewIndexID(), nil, nil, slices.Clone(from.Exprs)
+	x.ID, x.State, x.Columns, x.Include, x.Exprs = d.IDs.NewIndexID(), catalog.IndexReady, nil, nil, slices.Clone(from.Exprs)
 	var names []string
 	for i, id := range from.Columns {
 		if part := from.ExprAt(i); part != nil {

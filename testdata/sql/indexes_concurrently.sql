@@ -52,3 +52,22 @@ reindex table t;
 update t set a = 6000 where a = 5000;
 commit;
 select a, b from t where a >= 5000;
+create table inv (a int primary key, b int, c text);
+insert into inv values (1, 1, 'x'), (2, 1, 'x'), (3, 3, 'x');
+create unique index concurrently inv_b on inv (b desc);
+create table inv_like (like inv including indexes);
+\d inv_like
+insert into inv_like values (1, 1), (2, 1);
+alter table inv alter column c type varchar(3);
+alter table inv add column d int generated always as (a + 1) stored;
+update inv set b = 2 where a = 2;
+alter table inv alter column c type varchar(3);
+insert into inv values (4, 2);
+\d inv
+drop index inv_b;
+insert into inv values (4, 2);
+create unique index concurrently inv_b on inv (b);
+truncate inv;
+insert into inv values (1, 1), (2, 1);
+insert into inv values (1, 1);
+\d inv
