@@ -26,7 +26,13 @@ func (r *running) define() (*Rows, error) {
 			return r.dropIndexOnline(n)
 		}
 	}
-	return r.defineBy((*definition).run)
+	timed, cancel := r.timed()
+	defer cancel()
+	rows, err := timed.defineBy((*definition).run)
+	if err != nil {
+		return nil, contextError(timed.ctx, err)
+	}
+	return rows, nil
 }
 
 // defineBy runs a step that changes or describes the catalog, in a transaction of its own outside of

@@ -34,6 +34,17 @@ func (k *KeyChanges) Deleted() *KeyChanges {
 	return k.deleted
 }
 
+// Parts are the collections in which something was noted.
+func (k *KeyChanges) Parts() []*KeyChanges {
+	var parts []*KeyChanges
+	for _, c := range []*KeyChanges{k, k.deleted} {
+		if c != nil && c.Table != nil {
+			parts = append(parts, c)
+		}
+	}
+	return parts
+}
+
 // KeyChange lists the values of one foreign key that a statement changed, each in the order of the
 // key's columns and without NULLs.
 type KeyChange struct {

@@ -19,7 +19,7 @@ import (
 // Versions of what is on disk. A database written by a later version is refused; an earlier one is
 // migrated when it is opened. docs/format.md describes them.
 const (
-	formatVersion    = 1 // directory and key kinds
+	formatVersion    = 2 // directory, key kinds, what the catalog describes
 	rowCodecVersion  = 1 // rows and packed pages
 	keyCodecVersion  = 1 // memcomparable keys
 	unitFilesVersion = 1 // column unit files
@@ -121,6 +121,16 @@ func hasStoreFiles(list []string) bool {
 		}
 	}
 	return false
+}
+
+// upgradeFormat notes in an earlier version's database that this program may have written to it: from
+// then on earlier programs refuse it. Nothing else has to change.
+func (e *Engine) upgradeFormat() error {
+	if e.format.Format == formatVersion || e.opts.NoMaintenance {
+		return nil
+	}
+	e.format.Format = formatVersion
+	return writeFormat(e.fs, e.dirs.root, e.format)
 }
 
 // writeFormat replaces DIR/FORMAT atomically.

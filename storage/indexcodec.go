@@ -174,12 +174,6 @@ func (k *keyTable) fill(index int, ix *indexCodec, vecs []*vector.Vector, at []i
 		}
 		return vecs[at[i]]
 	}
-	place := func(i int) int {
-		if rows != nil {
-			i = rows[i]
-		}
-		return i*k.indexes + index
-	}
 	k.include = k.include[:0]
 	for _, p := range ix.includeAt {
 		k.include = append(k.include, input(p))
@@ -192,18 +186,31 @@ func (k *keyTable) fill(index int, ix *indexCodec, vecs []*vector.Vector, at []i
 		}
 		k.keys = append(k.keys, v)
 	}
-	if ix.program == nil {
-		for i := range n {
-			if err := k.set(place(i), ix, i); err != nil {
-				return err
-			}
+	if ix.program != nil {
+		k.args = k.args[:0]
+		for _, p := range ix.programAt {
+			k.args = append(k.args, input(p))
 		}
-		return nil
+		return k.fillComputed(index, ix, rows, n)
 	}
-	k.args = k.args[:0]
-	for _, p := range ix.programAt {
-		k.args = append(k.args, input(p))
+	for i := range n {
+		if err := k.set(k.place(index, rows, i), ix, i); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// place is where the entry of row i in an index stands.
+func (k *keyTable) place(index int, rows []int, i int) int {
+	if rows != nil {
+		i = rows[i]
+	}
+	return i*k.indexes + index
+}
+
+// fillComputed is fill for an index with a program, whose inputs are in k.args.
+func (k *keyTable) fillComputed(index int, ix *indexCodec, rows []int, n int) error {
 	return ix.program.Run(k.args, n, func(values []*vector.Vector, members vector.Sel) error {
 		if members != nil && len(members) == 0 {
 			return nil
@@ -215,13 +222,13 @@ func (k *keyTable) fill(index int, ix *indexCodec, vecs []*vector.Vector, at []i
 		}
 		if members == nil {
 			for i := range n {
-				if err := k.set(place(i), ix, i); err != nil {
+				if err := k.set(k.place(index, rows, i), ix, i); err != nil {
 					return err
 				}
 			}
 		}
 		for _, i := range members {
-			if err := k.set(place(int(i)), ix, int(i)); err != nil {
+			if err := k.set(k.place(index, rows, int(i)), ix, int(i)); err != nil {
 				return err
 			}
 		}

@@ -179,11 +179,14 @@ func intervalFromSpan(x vector.Int128) vector.Interval {
 		return vector.Interval{}
 	}
 	days, micros := bits.Div64(hi, lo, dayMicros)
-	months := uint64(0)
-	if days > math.MaxInt32 {
-		months = min(days/30, math.MaxInt32)
+	months, most := uint64(0), uint64(math.MaxInt32)
+	if neg {
+		most++ // negating it below leaves it as it is, as it has to
+	}
+	if days > most {
+		months = min(days/30, most)
 		days -= months * 30
-		whole := min(days, math.MaxInt32)
+		whole := min(days, most)
 		micros += (days - whole) * dayMicros
 		days = whole
 	}

@@ -339,3 +339,17 @@ func BenchmarkKeyEncode(b *testing.B) {
 		})
 	}
 }
+
+// The longest intervals there are survive their key.
+func TestKeyIntervalExtremes(t *testing.T) {
+	codec := newKeyCodec([]catalog.Type{{ID: catalog.Interval}}, nil)
+	for _, months := range []int32{math.MinInt32, math.MinInt32 + 1, math.MaxInt32} {
+		for _, days := range []int32{math.MinInt32, 0, math.MaxInt32} {
+			for _, micros := range []int64{math.MinInt64, math.MinInt64 + 1, 0, math.MaxInt64} {
+				want := []vector.Datum{vector.IntervalDatum(vector.Interval{Months: months, Days: days, Micros: micros})}
+				key, _ := codec.appendDatums(nil, want)
+				checkKeyDecode(t, codec, want, key)
+			}
+		}
+	}
+}

@@ -124,7 +124,10 @@ func (e *Engine) open(osFS bool) error {
 	if info := e.damage.Load(); info != nil {
 		_ = e.fail("read "+info.Path, info.Details)
 	}
-	return e.load()
+	if err := e.load(); err != nil {
+		return err
+	}
+	return e.upgradeFormat()
 }
 
 // storeOptions configures Pebble.
@@ -139,7 +142,7 @@ func (e *Engine) storeOptions() *pebble.Options {
 		MemTableStopWritesThreshold: 4,
 		BytesPerSync:                1 << 20,
 		WALBytesPerSync:             1 << 20,
-		L0CompactionThreshold:       2,
+		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       24,
 		LBaseMaxBytes:               64 << 20,
 		FlushSplitBytes:             4 << 20,
