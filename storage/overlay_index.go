@@ -109,7 +109,7 @@ func (o *overlay) rangeKeys(dst []indexEntry, id catalog.IndexID, r keyRange, cm
 			last := dst[len(dst)-1].key
 			r.low, rest = last, &keyRange{r.low, last}
 		} else if more {
-			next := append(bytes.Clone(dst[len(dst)-1].key), 0)
+			next := successor(dst[len(dst)-1].key) // no key of an index starts with another
 			r.high, rest = next, &keyRange{next, r.high}
 		}
 	}
