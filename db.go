@@ -89,7 +89,7 @@ func Open(ctx context.Context, dir string, o Options) (*DB, error) {
 
 func openDatabase(dir string, o Options) (*database, error) {
 	o = o.withDefaults()
-	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(), PageCacheBytes: o.pageCacheBytes(),
+	engine, err := storage.Open(storage.Options{Dir: dir, InMemory: dir == InMemory, Nodes: o.DataNodes, CacheBytes: o.CacheBytes, RowCacheBytes: o.rowCacheBytes(), PageCacheBytes: o.pageCacheBytes(), SpillBytes: o.spillBytes,
 		NoMaintenance: o.NoMaintenance, Logger: o.Logger, FS: o.fs})
 	if err != nil {
 		return nil, err
@@ -97,6 +97,7 @@ func openDatabase(dir string, o Options) (*database, error) {
 	d := &database{dir: dir, options: o, engine: engine, handles: 1, global: map[string]string{}, plans: newPlanCache(), users: newUsers()}
 	engine.FormatValue = func(t catalog.Type, v vector.Datum) string { return expr.FormatDatum(t, v, nil) }
 	engine.ParseValue = parseMissing
+	engine.CompileIndex = exec.CompileIndex
 	d.functionRows = d.tableFunction
 	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.cachesBytes()))
 	d.views = imcv.NewManager(engine, d.viewOptions())

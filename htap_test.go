@@ -32,13 +32,21 @@ func htapRows() int {
 // the column view and changes of its definition in between, while readers run each query by rows,
 // by columns and hybrid in one REPEATABLE READ transaction, sometimes with writes of its own, and
 // compare the results.
-func TestRowsEqualColumns(t *testing.T) {
+func TestRowsEqualColumns(t *testing.T) { testRowsEqualColumns(t, *comparisons, weft.Options{}) }
+
+// TestRowsEqualColumnsSpilled lets all writers spill what they write.
+func TestRowsEqualColumnsSpilled(t *testing.T) {
+	testRowsEqualColumns(t, min(*comparisons, 30), weft.Options{}.Spilling(1))
+}
+
+func testRowsEqualColumns(t *testing.T, comparisons int, o weft.Options) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	if testing.Short() {
-		*comparisons = min(*comparisons, 15)
+		comparisons = min(comparisons, 15)
 	}
-	h := newHTAP(t, seed)
+	h := newHTAP(t, seed, o)
+	h.wanted = comparisons
 	defer h.db.Close()
 	ctx, stop := context.WithCancel(context.Background())
 	var background sync.WaitGroup
@@ -84,11 +92,14 @@ type htap struct {
 	t    *testing.T
 	db   *weft.DB
 	done atomic.Int64 // comparisons
-	next atomic.Int64 // key to insert
+	// wanted is the number of comparisons to make.
+	wanted int
+	next   atomic.Int64 // key to insert
 }
 
-func newHTAP(t *testing.T, seed uint64) *htap {
-	db, err := weft.Open(context.Background(), "", weft.Options{DataNodes: 2})
+func newHTAP(t *testing.T, seed uint64, o weft.Options) *htap {
+	o.DataNodes = 2
+	db, err := weft.Open(context.Background(), "", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +130,7 @@ func (h *htap) everyWay() bool {
 // enough reports whether all comparisons have been made. A few may by chance meet no row group without
 // a unit: then more are made, up to ten times as many; a short run makes no more.
 func (h *htap) enough() bool {
-	done, wanted := h.done.Load(), int64(*comparisons)
+	done, wanted := h.done.Load(), int64(h.wanted)
 	return done >= wanted && (testing.Short() || h.everyWay() || done >= 10*wanted)
 }
 

@@ -28,11 +28,8 @@ func (c *idleClock) stop() {
 	}
 }
 
-// start calls end after a time without stop; 0 = never.
+// start calls end after a time without stop.
 func (c *idleClock) start(after time.Duration, end func()) {
-	if after <= 0 {
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	turn := c.turn

@@ -30,8 +30,12 @@ type Options struct {
 	// Logger receives what the engine has to say. Default: nothing is logged.
 	Logger *slog.Logger
 
-	fs vfs.FS // replaces the operating system's file system, for tests; other processes know nothing of it
+	spillBytes int64  // how much a transaction's writes may take in memory
+	fs         vfs.FS // replaces the operating system's file system, for tests; other processes know nothing of it
 }
+
+// maxSpillBytes is how much of a transaction's writes stays in memory at most.
+const maxSpillBytes = 64 << 20
 
 const defaultCacheBytes = 128 << 20
 
@@ -56,6 +60,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.MemoryLimitBytes <= 0 {
 		o.MemoryLimitBytes = machineMemoryBytes() * 6 / 10
+	}
+	if o.spillBytes <= 0 {
+		o.spillBytes = min(maxSpillBytes, o.MemoryLimitBytes/8)
 	}
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = min(defaultCacheBytes, o.MemoryLimitBytes/4)

@@ -22,11 +22,12 @@ type running struct {
 	text string
 	args []argument
 	// types are what PREPARE declares the parameters to be, Unknown where the context decides.
-	types  []catalog.Type
-	now    int64          // microseconds
-	env    expr.Env       // of sessionEnv and planEnv
-	seq    sequences      // of env
-	params []vector.Datum // memory of env.Params
+	types   []catalog.Type
+	now     int64           // microseconds
+	env     expr.Env        // of sessionEnv and planEnv
+	seq     sequences       // of env
+	params  []vector.Datum  // memory of env.Params
+	changes exec.KeyChanges // of the statement
 }
 
 // run dispatches on the kind of statement.
@@ -157,7 +158,8 @@ func (s *Session) plannerSettings() *planner.Settings {
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)
 	p.EnableHashJoin = s.on(setHashJoin)
-	p.EnableIndexScan, p.EnableIndexJoin = s.on(setIndexScan), s.on(setNestedLoop)
+	p.EnableSeqScan, p.EnableIndexScan, p.EnableIndexOnlyScan, p.EnableBitmapScan = s.on(setSeqScan), s.on(setIndexScan), s.on(setIndexOnlyScan), s.on(setBitmapScan)
+	p.EnableIndexJoin = s.on(setNestedLoop)
 	switch s.setting(setRouterMode) {
 	case "row":
 		p.Router = planner.RouterRow
@@ -332,7 +334,8 @@ func locksRows(q *sql.Select) bool {
 func (r *running) write(plan *cachedPlan, w *work, view *storage.View) (*Rows, error) {
 	timed, cancel := r.timed()
 	defer cancel()
-	changes := &exec.KeyChanges{}
+	changes := &timed.changes
+	*changes = exec.KeyChanges{}
 	rows, err := timed.writeRows(plan, w, view, changes)
 	if err == nil {
 		err = timed.settleKeys(w, changes)

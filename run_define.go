@@ -16,11 +16,33 @@ func (r *running) define() (*Rows, error) {
 	if err := r.refuseIfReadOnly(); err != nil {
 		return nil, err
 	}
+	switch n := r.stmt.(type) {
+	case *sql.CreateIndex:
+		if n.Concurrently {
+			return r.createIndexOnline(n)
+		}
+	case *sql.Drop:
+		if n.Concurrently {
+			return r.dropIndexOnline(n)
+		}
+	}
+	timed, cancel := r.timed()
+	defer cancel()
+	rows, err := timed.defineBy((*definition).run)
+	if err != nil {
+		return nil, contextError(timed.ctx, err)
+	}
+	return rows, nil
+}
+
+// defineBy runs a step that changes or describes the catalog, in a transaction of its own outside of
+// a transaction block.
+func (r *running) defineBy(step func(d *definition) (*Rows, error)) (*Rows, error) {
 	env := r.sessionEnv()
 	w := r.s.beginWork()
 	defer w.abandon()
 	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine, Env: env}}
-	rows, err := d.run()
+	rows, err := step(d)
 	if err = w.end(r.ctx, err); err != nil {
 		return nil, err
 	}
@@ -68,6 +90,8 @@ func (d *definition) run() (*Rows, error) {
 		return d.truncate(n)
 	case *sql.CreateIndex:
 		return d.createIndex(n)
+	case *sql.Reindex:
+		return d.reindex(n)
 	case *sql.CreateView:
 		return d.createView(n)
 	case *sql.CreateSequence:

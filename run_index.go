@@ -30,17 +30,12 @@ func (d *definition) createIndex(n *sql.CreateIndex) (*Rows, error) {
 
 func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
 	for _, name := range n.Names {
-		t, index := d.ddl.LookupIndex(name)
-		if r := d.ddl.FindRelation(name); t == nil && r != nil {
-			kind := r.Kind.String()
-			return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", name.Name).WithHint("Use DROP %s to remove a %s.", strings.ToUpper(kind), kind)
+		t, index, err := d.namedIndex(n, name)
+		if err != nil {
+			return nil, err
 		}
-		if t == nil {
-			if n.IfExists {
-				d.ddl.Notices = append(d.ddl.Notices, `index "`+name.Name+`" does not exist, skipping`)
-				continue
-			}
-			return nil, sqlerr.New(sqlerr.UndefinedObject, "index %q does not exist", name.Name)
+		if index == nil {
+			continue
 		}
 		if err := d.lock(t); err != nil {
 			return nil, err
@@ -59,6 +54,23 @@ func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
 	return done("DROP INDEX"), nil
 }
 
+// namedIndex looks up an index that DROP names; nil if there is none and the statement says IF EXISTS.
+func (d *definition) namedIndex(n *sql.Drop, name sql.ObjectName) (*catalog.Table, *catalog.Index, error) {
+	t, index := d.ddl.LookupIndex(name)
+	if index != nil {
+		return t, index, nil
+	}
+	if r := d.ddl.FindRelation(name); r != nil {
+		kind := r.Kind.String()
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", name.Name).WithHint("Use DROP %s to remove a %s.", strings.ToUpper(kind), kind)
+	}
+	if !n.IfExists {
+		return nil, nil, sqlerr.New(sqlerr.UndefinedObject, "index %q does not exist", name.Name)
+	}
+	d.ddl.Notices = append(d.ddl.Notices, `index "`+name.Name+`" does not exist, skipping`)
+	return nil, nil, nil
+}
+
 // dropIndexDependents drops the foreign keys that reference an index's key, with CASCADE.
 func (d *definition) dropIndexDependents(t *catalog.Table, index *catalog.Index, cascade bool) error {
 	if !index.Plain {
@@ -70,4 +82,56 @@ func (d *definition) dropIndexDependents(t *catalog.Table, index *catalog.Index,
 	}
 	others := slices.DeleteFunc(list, func(r planner.Dependent) bool { return r.Child.ID == t.ID })
 	return d.dropDependents(others)
+}
+
+// reindex builds indexes anew, also those that are INVALID, in fresh key spaces.
+func (d *definition) reindex(n *sql.Reindex) (*Rows, error) {
+	if n.Concurrently {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "REINDEX CONCURRENTLY is not supported yet").At(n.Start)
+	}
+	t, index, err := d.reindexed(n)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.lock(t); err != nil {
+		return nil, err
+	}
+	if t = d.w.txn.Catalog().Table(t.ID); t == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Name)
+	}
+	for i := range t.Indexes {
+		old := t.Indexes[i]
+		if index != nil && old.ID != index.ID {
+			continue
+		}
+		fresh := old
+		fresh.ID, fresh.State = d.ddl.IDs.NewIndexID(), catalog.IndexReady
+		if err := d.w.txn.BuildIndex(d.r.ctx, t, &fresh); err != nil {
+			return nil, err
+		}
+		next := t.Clone()
+		next.Indexes[i] = fresh
+		if err := d.put(next); err != nil {
+			return nil, err
+		}
+		t = next
+	}
+	return done("REINDEX"), nil
+}
+
+// reindexed looks up what REINDEX names: a table, and the index or nil for all.
+func (d *definition) reindexed(n *sql.Reindex) (*catalog.Table, *catalog.Index, error) {
+	t, index := d.ddl.LookupIndex(n.Name)
+	r := d.ddl.FindRelation(n.Name)
+	switch {
+	case n.Table && r != nil && r.Kind == catalog.OrdinaryTable:
+		return r, nil, nil
+	case !n.Table && index != nil:
+		return t, index, nil
+	case n.Table && (r != nil || index != nil):
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not a table or materialized view", n.Name.Name)
+	case r != nil:
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", n.Name.Name)
+	}
+	return nil, nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Name)
 }

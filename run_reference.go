@@ -26,16 +26,11 @@ type keyWork struct {
 
 // settleKeys ends a statement that changed values of foreign keys.
 func (r *running) settleKeys(w *work, changes *exec.KeyChanges) error {
-	k := &keyWork{r: r, w: w}
-	for _, c := range []*exec.KeyChanges{changes, changes.Deleted()} {
-		if c.Table != nil {
-			k.queue = append(k.queue, c)
-		}
-	}
-	if k.queue == nil {
+	parts := changes.Parts()
+	if parts == nil {
 		return nil
 	}
-	k.env = r.sessionEnv()
+	k := &keyWork{r: r, w: w, env: r.sessionEnv(), queue: parts}
 	for len(k.queue) > 0 {
 		next := k.queue[0]
 		k.queue = k.queue[1:]

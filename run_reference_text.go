@@ -37,7 +37,9 @@ func newReferenceText(use *exec.KeyChange, env *expr.Env) *referenceText {
 		t.columns, t.names = append(t.columns, c), append(t.names, "x."+sql.QuoteIdent(c.Name))
 		t.types = append(t.types, use.Parent.Columns[use.Parent.ColumnByID(use.Key.RefColumns[i])])
 	}
-	t.indexed = slices.ContainsFunc(use.Child.Indexes, func(x catalog.Index) bool { return slices.Contains(use.Key.Columns, x.Columns[0]) })
+	t.indexed = slices.ContainsFunc(use.Child.Indexes, func(x catalog.Index) bool {
+		return x.Where == "" && x.State == catalog.IndexReady && slices.Contains(use.Key.Columns, x.Columns[0])
+	})
 	return t
 }
 

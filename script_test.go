@@ -14,7 +14,7 @@ import (
 
 // variantScripts are scripts of testdata/sql about changing rows and definitions. That they answer as
 // PostgreSQL does is tested with the shell; here each runs in several kinds of database.
-var variantScripts = []string{"generated", "merge", "alter_type", "alter_objects", "temporary"}
+var variantScripts = []string{"indexes_altered", "indexes_kinds", "generated", "merge", "alter_type", "alter_objects", "temporary"}
 
 // placeDependent are statements whose answer depends on where rows lie.
 var placeDependent = regexp.MustCompile(`(?i)^\s*(explain|\\)`)

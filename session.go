@@ -241,7 +241,9 @@ func (s *Session) takeSpare() *running {
 // release ends what a statement, with the rows it yields, keeps of the session.
 func (s *Session) release(leave func()) {
 	leave()
-	s.idle.start(s.idleTimeout, s.endIdle)
+	if s.idleTimeout > 0 {
+		s.idle.start(s.idleTimeout, s.endIdle)
+	}
 }
 
 func statementText(stmt sql.Statement, query string) string {

@@ -64,7 +64,10 @@ const (
 	setIdleTimeout         = "idle_in_transaction_session_timeout"
 	setDisabledRules       = "disabled_rules"
 	setHashJoin            = "enable_hashjoin"
+	setSeqScan             = "enable_seqscan"
 	setIndexScan           = "enable_indexscan"
+	setIndexOnlyScan       = "enable_indexonlyscan"
+	setBitmapScan          = "enable_bitmapscan"
 	setNestedLoop          = "enable_nestloop"
 	setDefaultIsolation    = "default_transaction_isolation"
 	setDefaultReadOnly     = "default_transaction_read_only"
@@ -111,6 +114,9 @@ func makeSettings() map[string]*setting {
 		{name: setIdleTimeout, initial: "0", check: integer(0, math.MaxInt32, inMilliseconds), show: inMilliseconds.show, doc: "longest time between statements of a transaction, after which the session ends; 0 = no limit"},
 		{name: setDisabledRules, initial: "", check: ruleNames, list: plainList, doc: "planner rules that are switched off"},
 		{name: setHashJoin, initial: "on", check: boolean, doc: "allow hash joins"},
+		{name: setSeqScan, initial: "on", check: boolean, doc: "allow reading tables by rows from end to end where there is another way"},
+		{name: setIndexOnlyScan, initial: "on", check: boolean, doc: "allow reading index entries without their rows"},
+		{name: setBitmapScan, initial: "on", check: boolean, doc: "allow combining indexes"},
 		{name: setIndexScan, initial: "on", check: boolean, doc: "allow index scans; rows by primary key are always looked up"},
 		{name: setNestedLoop, initial: "on", check: boolean, doc: "allow joins that look rows up by an index for each row of the other side"},
 		{name: setDefaultIsolation, initial: "read committed", check: isolationLevel, doc: "isolation level of new transactions"},

@@ -13,6 +13,8 @@ type Stats struct {
 	QueryBytes int64
 	// Commits is the number of transactions that changed something and were committed.
 	Commits int64
+	// SpilledBytes is what transactions with more writes than fit in memory wrote to temporary files.
+	SpilledBytes int64
 	// LockWaits is the number of times a statement had to wait for another transaction's lock,
 	// Deadlocks of those that ended with 40P01.
 	LockWaits, Deadlocks int64
@@ -25,6 +27,6 @@ type Stats struct {
 func (db *DB) Stats() Stats {
 	v, m := &db.views.Served, db.engine.Metrics()
 	return Stats{GroupsFromUnits: v.Units.Load(), GroupsWithTouched: v.Touched.Load(), GroupsPruned: v.Pruned.Load(), GroupsFromRows: v.Rows.Load(),
-		UnitBytes: db.views.MemoryBytes(), QueryBytes: db.budget.Used(), Commits: int64(m.Commits),
+		UnitBytes: db.views.MemoryBytes(), QueryBytes: db.budget.Used(), Commits: int64(m.Commits), SpilledBytes: int64(m.SpilledBytes),
 		LockWaits: int64(m.LockWaits), Deadlocks: int64(m.Deadlocks), SerializableKept: int64(m.SerialActive + m.SerialDone)}
 }

@@ -60,3 +60,28 @@ func TestIdleInTransaction(t *testing.T) {
 	time.Sleep(250 * time.Millisecond)
 	mustExec(t, b, "select 1")
 }
+
+// TestStatementTimeoutOfDefinitions ends statements that wait, or work long, with 57014 in time.
+func TestStatementTimeoutOfDefinitions(t *testing.T) {
+	db := openMemory(t)
+	a, b := db.Session(), db.Session()
+	defer a.Close()
+	defer b.Close()
+	mustExec(t, a, "create table t (id int); insert into t values (1); begin; select * from t")
+	mustExec(t, b, "set statement_timeout = 50")
+	for _, statement := range []string{"alter table t add column x int", "truncate t", "drop table t", "create index concurrently on t (id)",
+		"create table u as select count(*) from generate_series(1, 1000000) x, generate_series(1, 1000000) y where x + y = 7"} {
+		if statement[:8] == "create i" {
+			mustExec(t, a, "insert into t values (2)") // readers alone do not hold it up
+		}
+		started := time.Now()
+		if _, err := b.Exec(context.Background(), statement); codeOf(err) != "57014" {
+			t.Errorf("%s: %v", statement, err)
+		}
+		if late := time.Since(started); late > 5*time.Second {
+			t.Errorf("%s: took %v", statement, late)
+		}
+	}
+	mustExec(t, a, "commit")
+	mustExec(t, b, "drop table t")
+}

@@ -68,7 +68,7 @@ func (t *Table) UniqueOn(columns []ColumnID) *Index {
 	var found *Index
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
-		if !x.Unique || len(x.Columns) != len(columns) || found != nil && !x.Primary {
+		if !x.Enforced() || len(x.Columns) != len(columns) || found != nil && !x.Primary {
 			continue
 		}
 		if !slices.ContainsFunc(x.Columns, func(id ColumnID) bool { return !slices.Contains(columns, id) }) {

@@ -45,18 +45,6 @@ const (
 	IdentityAlways
 )
 
-// Index describes a unique or plain index over columns. The primary key is one of them.
-type Index struct {
-	ID      IndexID
-	Name    string
-	Columns []ColumnID
-	Desc    []bool `json:",omitempty"`
-	Unique  bool
-	Primary bool
-	// Plain tells that CREATE INDEX made it: it is no constraint.
-	Plain bool `json:",omitempty"`
-}
-
 // Check is a CHECK constraint.
 type Check struct {
 	Name string

@@ -117,3 +117,18 @@ func (t Type) String() string {
 
 // Base returns the type without modifiers.
 func (t Type) Base() Type { return Type{ID: t.ID} }
+
+// ExactKeys reports whether an index's keys give values of the type back as they were. Others come
+// back equal only: a negative zero without its sign, an interval without months, a numeric with
+// another scale.
+func (t Type) ExactKeys() bool {
+	switch t.ID {
+	case Float4, Float8, Interval:
+		return false
+	case Numeric:
+		return t.Kind() != vector.Bytes
+	case Char:
+		return t.Prec > 0
+	}
+	return true
+}

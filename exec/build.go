@@ -133,6 +133,8 @@ func (b *builder) scan(n *planner.Scan) []*stream {
 	switch n.Access {
 	case planner.AccessKey:
 		return one(&keySource{run: b.run, node: n}, nil)
+	case planner.AccessBitmap:
+		return one(&bitmapSource{run: b.run, node: n}, nil)
 	case planner.AccessIndex:
 		streams := one(&indexSource{run: b.run, node: n}, nil)
 		streams[0].serial = n.Index.Ordered

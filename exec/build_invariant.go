@@ -101,7 +101,7 @@ func worthKeeping(n planner.Node) bool {
 	case *planner.Values, *planner.CTEScan, *planner.FuncScan:
 		return false
 	case *planner.Scan:
-		return n.Access != planner.AccessKey && n.Access != planner.AccessIndex && n.Rows <= keptRows
+		return n.Access != planner.AccessKey && !(n.Access == planner.AccessIndex && len(n.Index.Conds) > 0) && n.Rows <= keptRows
 	case *planner.Project, *planner.Filter, *planner.Limit:
 		return worthKeeping(n.Kids()[0])
 	}

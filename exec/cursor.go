@@ -65,7 +65,7 @@ func writes(n planner.Node) bool {
 func runsAtOnce(n planner.Node) bool {
 	switch n := n.(type) {
 	case *planner.Scan:
-		return n.Access == planner.AccessKey || n.Access == planner.AccessIndex && n.Rows < planner.RowsEst(vector.BatchCap)
+		return n.Access == planner.AccessKey || n.Access == planner.AccessIndex && len(n.Index.Conds) > 0 && n.Rows < planner.RowsEst(vector.BatchCap)
 	case *planner.Values:
 		return len(n.Rows) <= vector.BatchCap
 	case *planner.Project, *planner.Filter, *planner.Limit, *planner.Sort, *planner.Aggregate:

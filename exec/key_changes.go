@@ -34,6 +34,17 @@ func (k *KeyChanges) Deleted() *KeyChanges {
 	return k.deleted
 }
 
+// Parts are the collections in which something was noted.
+func (k *KeyChanges) Parts() []*KeyChanges {
+	var parts []*KeyChanges
+	for _, c := range []*KeyChanges{k, k.deleted} {
+		if c != nil && c.Table != nil {
+			parts = append(parts, c)
+		}
+	}
+	return parts
+}
+
 // KeyChange lists the values of one foreign key that a statement changed, each in the order of the
 // key's columns and without NULLs.
 type KeyChange struct {
@@ -81,8 +92,10 @@ func NewKeyChange(u planner.KeyUse) *KeyChange {
 // written notes the keys of rows. fresh has the columns of the table, nil for deleted rows; old is
 // where the values before are, as References.Old says, nil for inserted rows.
 func (k *KeyChanges) written(e *storage.Engine, fresh, old *vector.Batch) error {
-	for _, c := range k.Held {
-		c.AddHeld(fresh, old, k.References.Old)
+	if fresh != nil {
+		for _, c := range k.Held {
+			c.AddHeld(fresh, old, k.References.Old)
+		}
 	}
 	if old == nil {
 		return nil

@@ -26,15 +26,19 @@ type indexScanner struct {
 // Morsels evaluates the ranges; there may be none.
 func (s *indexSource) Morsels(*Worker) (int, error) {
 	var err error
-	s.ranges, err = s.indexRanges()
+	s.ranges, err = s.run.indexRanges(s.node.Index)
 	return min(len(s.ranges), 1), err
 }
 
-// indexRanges evaluates the node's index ranges. Those that compare with NULL are empty.
-func (s *indexSource) indexRanges() ([]storage.IndexRange, error) {
-	ix, env := s.node.Index, s.run.env
-	one := storage.IndexRange{Reverse: ix.Reverse}
+// indexRanges evaluates the ranges of an index scan. Those that compare with NULL are empty.
+func (r *run) indexRanges(ix *planner.IndexScan) ([]storage.IndexRange, error) {
+	env := r.env
+	one := storage.IndexRange{NotNull: ix.NotNull, Reverse: ix.Reverse}
 	for _, e := range ix.Equal {
+		if e == nil { // IS NULL
+			one.Prefix = append(one.Prefix, vector.Datum{Null: true})
+			continue
+		}
 		d, err := expr.EvalConst(e, env)
 		if err != nil || d.Null {
 			return nil, err
@@ -97,27 +101,43 @@ func (c *indexScanner) Scan(int) (err error) {
 			err = cerr
 		}
 	}()
+	if s.node.Index.Only {
+		if err := cursor.Read(s.node.Table, c.reader.cols); err != nil {
+			return err
+		}
+	}
 	if c.refs == nil {
 		c.refs = make([]storage.RowRef, firstRefs)
 	}
 	for {
-		n, err := cursor.Next(c.refs)
-		if err != nil || n == 0 {
+		n, err := c.next(cursor)
+		if err != nil || n < len(c.refs) {
 			return err
 		}
 		if err := c.w.Check(); err != nil {
 			return err
 		}
-		read := c.reader.read
-		if s.node.Index.Ordered {
-			read = c.reader.readInOrder
-		}
-		if err := read(c.refs[:n], c.out); err != nil {
-			return err
-		}
-		if n < len(c.refs) {
-			return nil
-		}
 		c.refs = make([]storage.RowRef, min(4*len(c.refs), vector.BatchCap))
 	}
+}
+
+// next reads and pushes as many rows as refs has room for; fewer are the last ones.
+func (c *indexScanner) next(cursor *storage.IndexCursor) (int, error) {
+	index := c.source.node.Index
+	if index.Only {
+		b := &vector.Batch{}
+		n, err := cursor.NextRows(b, c.refs)
+		if err != nil || n == 0 {
+			return 0, err
+		}
+		return n, c.reader.push(b, c.refs[:n], c.out)
+	}
+	n, err := cursor.Next(c.refs)
+	if err != nil || n == 0 {
+		return 0, err
+	}
+	if index.Ordered {
+		return n, c.reader.readInOrder(c.refs[:n], c.out)
+	}
+	return n, c.reader.read(c.refs[:n], c.out)
 }

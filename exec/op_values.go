@@ -17,6 +17,7 @@ func (s *valuesSource) Morsels(*Worker) (int, error) { return min(len(s.node.Row
 type valuesScanner struct {
 	source *valuesSource
 	kinds  []vector.Kind
+	vecs   []*vector.Vector
 	batch  vector.Batch
 	out    Pusher
 }
@@ -24,7 +25,7 @@ type valuesScanner struct {
 func (s *valuesSource) Open(_ *Worker, out Pusher) (Scanner, error) {
 	c := &valuesScanner{source: s, kinds: kindsOf(s.node.Out), out: out}
 	for _, k := range c.kinds {
-		c.batch.Vecs = append(c.batch.Vecs, vector.New(k, min(len(s.node.Rows), vector.BatchCap)))
+		c.vecs = append(c.vecs, vector.New(k, min(len(s.node.Rows), vector.BatchCap)))
 	}
 	return c, nil
 }
@@ -33,7 +34,8 @@ func (c *valuesScanner) Scan(int) error {
 	rows := c.source.node.Rows
 	for from := 0; from < len(rows); from += vector.BatchCap {
 		part := rows[from:min(from+vector.BatchCap, len(rows))]
-		b := vector.Batch{N: len(part), Vecs: c.batch.Vecs}
+		b := &c.batch
+		*b = vector.Batch{N: len(part), Vecs: c.vecs}
 		for i, k := range c.kinds {
 			v := b.Vecs[i]
 			v.Reset(k, 0)
@@ -46,7 +48,7 @@ func (c *valuesScanner) Scan(int) error {
 				vector.AppendDatum(v, d)
 			}
 		}
-		if err := c.out.Push(&b); err != nil {
+		if err := c.out.Push(b); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@ package exec
 import (
 	"slices"
 
-	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
@@ -22,6 +21,7 @@ type upsert struct {
 	generated *rowGenerated               // of updated rows
 	changed   map[storage.RowRef]struct{} // rows this statement has inserted or updated
 
+	keys     []*storage.RowKeys  // of the batch, as node.Arbiters
 	fresh    vector.Sel          // rows of the batch to insert
 	pending  map[string]struct{} // their encoded keys
 	existing []conflicting
@@ -57,6 +57,14 @@ func newUpsert(w *writePusher) (*upsert, error) {
 
 // write inserts or updates the rows of a batch, which have passed the table's checks.
 func (u *upsert) write(b *vector.Batch) error {
+	u.keys = u.keys[:0]
+	for _, index := range u.node.Arbiters {
+		keys, err := u.w.op.run.query.Txn.Engine().EncodeRows(u.w.op.table, index, b)
+		if err != nil {
+			return err
+		}
+		u.keys = append(u.keys, keys)
+	}
 	for k := range b.Live() {
 		i := uint16(k)
 		if b.Sel != nil {
@@ -65,7 +73,7 @@ func (u *upsert) write(b *vector.Batch) error {
 		if err := u.w.w.Check(); err != nil {
 			return err
 		}
-		if err := u.place(b, i); err != nil {
+		if err := u.place(b, k, i); err != nil {
 			return err
 		}
 		if u.w.program != nil && len(u.existing) > 0 { // RETURNING keeps the rows' order
@@ -77,17 +85,13 @@ func (u *upsert) write(b *vector.Batch) error {
 	return u.flush(b)
 }
 
-// place decides what becomes of a row.
-func (u *upsert) place(b *vector.Batch, row uint16) error {
-	op := u.w.op
-	txn := op.run.query.Txn
+// place decides what becomes of a row, the live one of number k.
+func (u *upsert) place(b *vector.Batch, k int, row uint16) error {
+	txn := u.w.op.run.query.Txn
 	var keys []string
-	for _, index := range u.node.Arbiters {
-		key, hasNull, err := txn.Engine().EncodeKey(op.table, index, u.keyOf(index, b, int(row)))
-		if err != nil {
-			return err
-		}
-		if hasNull {
+	for n, index := range u.node.Arbiters {
+		key, ok := u.keys[n].Key(k)
+		if !ok {
 			continue
 		}
 		if _, again := u.pending[string(key)]; again {
@@ -97,7 +101,7 @@ func (u *upsert) place(b *vector.Batch, row uint16) error {
 			return nil
 		}
 		keys = append(keys, string(key))
-		ref, found, err := txn.LookupLatest(u.w.w.Ctx, op.table, index, key, storage.Update)
+		ref, found, err := txn.LookupLatest(u.w.w.Ctx, u.w.op.table, index, key, storage.Update)
 		if err != nil {
 			return err
 		}
@@ -130,14 +134,6 @@ func (u *upsert) conflict(b *vector.Batch, row uint16, ref storage.RowRef) error
 	}
 	u.existing = append(u.existing, conflicting{ref, row})
 	return nil
-}
-
-func (u *upsert) keyOf(index *catalog.Index, b *vector.Batch, row int) []vector.Datum {
-	key := make([]vector.Datum, len(index.Columns))
-	for i, id := range index.Columns {
-		key[i] = vector.DatumAt(b.Vecs[u.w.op.table.ColumnByID(id)], row)
-	}
-	return key
 }
 
 // lock locks stored rows. At REPEATABLE READ they must be as the transaction sees them.

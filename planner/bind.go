@@ -32,6 +32,7 @@ type binder struct {
 	locks      int       // scans whose rows are locked
 	uses       []RelationUse
 	known      map[Node]*relFacts // estimates made so far; nodes never change
+	indexes    map[*catalog.Index]*IndexExprs
 }
 
 // columnUse is a place in the statement where a column is named.

@@ -64,7 +64,7 @@ func (b *binder) merge(n *sql.Merge) (Node, error) {
 func (m *merging) sides(s *scope) error {
 	b, name := m.b, m.node.Target
 	if r := findRelation(b.snapshot, b.path, name.Name.Schema, name.Name.Name); r != nil && r.Kind == catalog.ViewRelation {
-		return sqlerr.New(sqlerr.WrongObjectType, "cannot execute MERGE on relation %q", r.Name).
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot execute MERGE on relation %q", r.Name).
 			WithDetail("This operation is not supported for views.")
 	}
 	t, err := b.lookupTable(name.Name)

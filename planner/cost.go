@@ -9,9 +9,12 @@ const (
 	costColumnScan   = 0.03  // a row of a column unit, per column
 	costColumnStart  = 30.0  // opening a column scan, as in the reference system's plans
 	costFetch        = 3.0   // a row by reference
+	costFetchMany    = 6.0   // … of more than are put in order together: each batch goes over the table
 	costOrderedFetch = 8.0   // a row by reference, in an order that is not that of the table
 	costIndexSeek    = 4.0   // finding the start of an index range
 	costIndexEntry   = 1.0   // an index entry
+	costBitmapEntry  = 1.2   // … put into a set of rows
+	costBitmapFetch  = 4.0   // a row by reference, in the order of the table
 	costApplyRun     = 150.0 // a run of the inner plan of an Apply
 	costFilter       = 0.02  // a condition on a row
 	costProject      = 0.01  // an expression on a row
@@ -24,6 +27,7 @@ const (
 	costLoop         = 0.02  // a pair of a nested loop
 	cachedBuildRows  = 20000 // rows of a hash table that stay in the second-level cache
 	costWrite        = 5.0   // a row written
+	costDisabled     = 1e10  // what a setting has switched off and nothing can replace
 	costFunctionRow  = 0.05
 	costMaterialized = 0.02
 )

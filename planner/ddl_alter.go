@@ -315,8 +315,10 @@ func (a *alter) removeColumn(n *sql.DropColumn, dropped *catalog.Column) error {
 		}
 	}
 	a.t.ForeignKeys = slices.DeleteFunc(a.t.ForeignKeys, func(k catalog.ForeignKey) bool { return slices.Contains(k.Columns, dropped.ID) })
-	a.t.Indexes = slices.DeleteFunc(a.t.Indexes, func(x catalog.Index) bool { return slices.Contains(x.Columns, dropped.ID) })
 	var failed error
+	if a.t.Indexes, failed = withoutColumn(a.t.Indexes, dropped); failed != nil {
+		return failed
+	}
 	a.t.Checks = slices.DeleteFunc(a.t.Checks, func(check catalog.Check) bool {
 		uses, err := mentions(check.Expr, dropped.Name)
 		if err != nil {
@@ -376,6 +378,9 @@ func (a *alter) renameColumn(n *sql.RenameColumn) error {
 		if a.t.Checks[i].Expr, err = renameIn(a.t.Checks[i].Expr, c.Name, n.NewName.Name); err != nil {
 			return err
 		}
+	}
+	if err := renameInIndexes(a.t.Indexes, c.Name, n.NewName.Name); err != nil {
+		return err
 	}
 	c.Name = n.NewName.Name
 	return nil

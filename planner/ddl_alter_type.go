@@ -189,6 +189,9 @@ func (a *alter) recheck(id catalog.ColumnID) error {
 	if _, err := b.checks(a.t, b.rowColumns(a.t)); err != nil {
 		return unplaced(err)
 	}
+	if err := b.retypeIndexes(a.t); err != nil {
+		return unplaced(err)
+	}
 	for i := range a.t.ForeignKeys {
 		key := &a.t.ForeignKeys[i]
 		parent := a.d.Catalog.Table(key.RefTable)

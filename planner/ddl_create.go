@@ -281,14 +281,14 @@ func (d *DDL) addConstraint(t *catalog.Table, n *sql.Constraint) error {
 }
 
 func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
-	if len(n.Include) > 0 || n.NullsNotDistinct || n.Deferrable == sql.Yes {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "INCLUDE, NULLS NOT DISTINCT and DEFERRABLE are not supported yet").At(n.Start)
+	if n.Deferrable == sql.Yes {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "DEFERRABLE is not supported yet for this kind of constraint").At(n.Start)
 	}
 	primary := n.Kind == sql.PrimaryKey
 	if primary && t.PrimaryKey() != nil {
 		return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table %q are not allowed", t.Name).At(n.Start)
 	}
-	index := catalog.Index{ID: d.IDs.NewIndexID(), Name: n.Name.Name, Unique: true, Primary: primary}
+	index := catalog.Index{ID: d.IDs.NewIndexID(), Name: n.Name.Name, Unique: true, Primary: primary, NullsNotDistinct: n.NullsNotDistinct}
 	var names []string
 	for _, id := range n.Columns {
 		pos := t.ColumnIndex(id.Name)
@@ -306,6 +306,14 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 		}
 		index.Columns = append(index.Columns, c.ID)
 		names = append(names, c.Name)
+	}
+	for _, id := range n.Include {
+		pos := t.ColumnIndex(id.Name)
+		if pos < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column %q named in key does not exist", id.Name).At(id.Start)
+		}
+		index.Include = append(index.Include, t.Columns[pos].ID)
+		names = append(names, id.Name)
 	}
 	taken := func(name string) bool {
 		return d.relationExists(t.Schema, name) || slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.Name == name })

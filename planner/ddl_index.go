@@ -13,6 +13,10 @@ import (
 // CreateIndex describes a new index: the table as it is now and the index, which the caller builds
 // and adds to the table. Both are nil when IF NOT EXISTS finds one.
 func (d *DDL) CreateIndex(n *sql.CreateIndex) (*catalog.Table, *catalog.Index, error) {
+	if r := d.FindRelation(n.Table); r != nil && r.Kind != catalog.OrdinaryTable {
+		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation %q", r.Name).
+			WithDetail("This operation is not supported for %ss.", r.Kind)
+	}
 	t, err := d.LookupTable(n.Table)
 	if err != nil {
 		return nil, nil, err
@@ -20,23 +24,26 @@ func (d *DDL) CreateIndex(n *sql.CreateIndex) (*catalog.Table, *catalog.Index, e
 	if err := unsupportedIndex(n); err != nil {
 		return nil, nil, err
 	}
-	index := &catalog.Index{ID: d.IDs.NewIndexID(), Name: n.Name.Name, Unique: n.Unique, Plain: true}
-	var names []string
-	b := newBinder(d.Input)
+	index := &catalog.Index{ID: d.IDs.NewIndexID(), Name: n.Name.Name, Unique: n.Unique, NullsNotDistinct: n.Unique && n.NullsNotDistinct, Plain: true}
+	k := &indexKeys{b: d.definitionBinder(), t: t, index: index}
 	for i := range n.Elems {
-		c, desc, err := b.indexColumn(t, &n.Elems[i])
-		if err != nil {
+		if err := k.add(&n.Elems[i]); err != nil {
 			return nil, nil, err
 		}
-		index.Columns, index.Desc = append(index.Columns, c.ID), append(index.Desc, desc)
-		names = append(names, c.Name)
 	}
-	if !slices.Contains(index.Desc, true) {
-		index.Desc = nil
+	if err := k.include(n.Include); err != nil {
+		return nil, nil, err
+	}
+	k.endOrder()
+	if n.Where != nil {
+		if _, err := k.b.indexCondition(n.Where, t, k.b.rowColumns(t)); err != nil {
+			return nil, nil, err
+		}
+		index.Where = indexText(n.Where)
 	}
 	if index.Name == "" {
 		taken := func(name string) bool { return d.relationExists(t.Schema, name) }
-		index.Name = freeName(t.Name+"_"+strings.Join(names, "_")+"_idx", taken)
+		index.Name = freeName(t.Name+"_"+strings.Join(k.names, "_")+"_idx", taken)
 	} else if d.relationExists(t.Schema, index.Name) {
 		if n.IfNotExists {
 			d.Notices = append(d.Notices, `relation "`+index.Name+`" already exists, skipping`)
@@ -48,49 +55,145 @@ func (d *DDL) CreateIndex(n *sql.CreateIndex) (*catalog.Table, *catalog.Index, e
 }
 
 func unsupportedIndex(n *sql.CreateIndex) error {
-	refuse := func(what string, at sql.Span) error {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "%s is not supported yet", what).At(at.Start)
-	}
 	switch {
-	case n.Concurrently:
-		return refuse("CREATE INDEX CONCURRENTLY", n.Span)
 	case n.Method != "" && n.Method != "btree" && n.Method != "ubtree":
 		return sqlerr.New(sqlerr.UndefinedObject, "access method %q does not exist", n.Method).At(n.Start).WithHint("Indexes are ordered: use btree.")
-	case len(n.Include) > 0:
-		return refuse("INCLUDE", n.Include[0].Span)
-	case n.NullsNotDistinct:
-		return refuse("NULLS NOT DISTINCT", n.Span)
-	case n.Where != nil:
-		return refuse("a partial index", n.Where.SourceSpan())
 	case len(n.Options) > 0:
-		return refuse("WITH", n.Options[0].Span)
+		return sqlerr.New(sqlerr.FeatureNotSupported, "WITH is not supported yet").At(n.Options[0].Start)
 	}
 	return nil
 }
 
-// indexColumn resolves one element of CREATE INDEX.
-func (b *binder) indexColumn(t *catalog.Table, e *sql.IndexElem) (c *catalog.Column, desc bool, err error) {
-	ref, ok := e.Expr.(*sql.ColumnRef)
-	if !ok {
-		return nil, false, b.unsupported(e.Expr, "an index on an expression")
+// indexKeys puts the key of a new index together.
+type indexKeys struct {
+	b          *binder
+	t          *catalog.Table
+	index      *catalog.Index
+	names      []string // of columns and expressions, for the index's own name
+	nullsFirst []bool
+}
+
+// add resolves one element of CREATE INDEX.
+func (k *indexKeys) add(e *sql.IndexElem) error {
+	var typ catalog.Type
+	if ref, ok := e.Expr.(*sql.ColumnRef); ok && len(ref.Parts) == 1 {
+		c, err := k.column(ref.Parts[0])
+		if err != nil {
+			return err
+		}
+		typ = c.Type
+		k.index.Columns = append(k.index.Columns, c.ID)
+		k.name(c.Name)
+	} else {
+		bound, err := k.b.indexExpression(e.Expr, k.t, k.b.rowColumns(k.t))
+		if err != nil {
+			return err
+		}
+		typ = bound.Type()
+		k.index.Columns = append(k.index.Columns, 0)
+		k.index.Exprs = append(k.index.Exprs, catalog.IndexExpr{Expr: keyExpressionText(e.Expr), Type: typ})
+		k.name(keyExpressionName(e.Expr))
+	}
+	if e.Collation != nil && !typ.IsString() {
+		return sqlerr.New(sqlerr.DatatypeMismatch, "collations are not supported by type %s", typ.Base())
 	}
 	if e.Collation != nil && e.Collation.Name != "C" && e.Collation.Name != "default" {
-		return nil, false, sqlerr.New(sqlerr.UndefinedObject, "collation %q does not exist", e.Collation.Name).At(e.Start).WithHint("Only the C collation exists.")
+		return sqlerr.New(sqlerr.UndefinedObject, "collation %q does not exist", e.Collation.Name).At(e.Start).WithHint("Only the C collation exists.")
 	}
 	if e.OpClass != nil {
-		return nil, false, b.unsupported(e.Expr, "an operator class")
+		return k.b.unsupported(e.Expr, "an operator class")
 	}
-	if e.Nulls == sql.NullsFirst && !e.Desc || e.Nulls == sql.NullsLast && e.Desc {
-		return nil, false, b.unsupported(e.Expr, "NULLS FIRST of an ascending or NULLS LAST of a descending index column")
-	}
-	pos, err := b.tableColumn(t, ref.Parts[0])
+	k.index.Desc = append(k.index.Desc, e.Desc)
+	k.nullsFirst = append(k.nullsFirst, e.Nulls == sql.NullsFirst || e.Nulls != sql.NullsLast && e.Desc)
+	return nil
+}
+
+// column finds a column that CREATE INDEX names.
+func (k *indexKeys) column(id sql.Ident) (*catalog.Column, error) {
+	pos, err := k.b.tableColumn(k.t, id)
 	if err != nil {
-		if near, ok := err.(*sqlerr.Error); ok { // CREATE INDEX leaves the table out of the message
-			near.Message = fmt.Sprintf("column %q does not exist", ref.Parts[0].Name)
+		if near, ok := err.(*sqlerr.Error); ok { // CREATE INDEX says less
+			near.Message, near.Position = fmt.Sprintf("column %q does not exist", id.Name), 0
 		}
-		return nil, false, err
+		return nil, err
 	}
-	return &t.Columns[pos], e.Desc, nil
+	return &k.t.Columns[pos], nil
+}
+
+// name adds a part of the index's name, with a number where it has occurred before.
+func (k *indexKeys) name(part string) {
+	k.names = append(k.names, freeName(part, func(name string) bool { return slices.Contains(k.names, name) }))
+}
+
+// include adds the columns of INCLUDE.
+func (k *indexKeys) include(ids []sql.Ident) error {
+	for _, id := range ids {
+		c, err := k.column(id)
+		if err != nil {
+			return err
+		}
+		k.index.Include = append(k.index.Include, c.ID)
+		k.name(c.Name)
+	}
+	return nil
+}
+
+// endOrder leaves out what is as by default, as older versions wrote indexes.
+func (k *indexKeys) endOrder() {
+	if !slices.Equal(k.nullsFirst, k.index.Desc) {
+		k.index.NullsFirst = k.nullsFirst
+	}
+	if !slices.Contains(k.index.Desc, true) {
+		k.index.Desc = nil
+	}
+}
+
+// withoutColumn removes the indexes that a dropped column was part of, in whatever way.
+func withoutColumn(indexes []catalog.Index, c *catalog.Column) ([]catalog.Index, error) {
+	var failed error
+	indexes = slices.DeleteFunc(indexes, func(x catalog.Index) bool {
+		uses := x.Uses(c.ID)
+		for _, text := range indexTexts(&x) {
+			mentioned, err := mentions(*text, c.Name)
+			if err != nil {
+				failed = err
+			}
+			uses = uses || mentioned
+		}
+		return uses
+	})
+	return indexes, failed
+}
+
+// renameInIndexes renames a column in the expressions and conditions of indexes.
+func renameInIndexes(indexes []catalog.Index, from, to string) error {
+	for i := range indexes {
+		x := &indexes[i]
+		x.Exprs = slices.Clone(x.Exprs)
+		for _, text := range indexTexts(x) {
+			renamed, err := renameIn(*text, from, to)
+			if err != nil {
+				return err
+			}
+			if text != &x.Where && strings.HasPrefix(*text, "(") {
+				renamed = "(" + renamed + ")"
+			}
+			*text = renamed
+		}
+	}
+	return nil
+}
+
+// indexTexts are the expressions in an index.
+func indexTexts(x *catalog.Index) []*string {
+	var texts []*string
+	for i := range x.Exprs {
+		texts = append(texts, &x.Exprs[i].Expr)
+	}
+	if x.Where != "" {
+		texts = append(texts, &x.Where)
+	}
+	return texts
 }
 
 // relationExists reports whether a table or index has the name.
@@ -159,5 +262,16 @@ func (d *DDL) WithoutIndex(t *catalog.Table, index *catalog.Index) (*catalog.Tab
 func (d *DDL) WithIndex(t *catalog.Table, index *catalog.Index) *catalog.Table {
 	c := t.Clone()
 	c.Indexes = append(c.Indexes, *index)
+	return c
+}
+
+// WithIndexState describes a table with one of its indexes in another state.
+func (d *DDL) WithIndexState(t *catalog.Table, id catalog.IndexID, state catalog.IndexState) *catalog.Table {
+	c := t.Clone()
+	for i := range c.Indexes {
+		if c.Indexes[i].ID == id {
+			c.Indexes[i].State = state
+		}
+	}
 	return c
 }

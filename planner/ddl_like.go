@@ -110,10 +110,22 @@ func (d *DDL) likeIdentity(t *catalog.Table, c *catalog.Column, r *catalog.Table
 // likeIndex copies an index or the constraint that it is, under a name of its own.
 func (d *DDL) likeIndex(t, r *catalog.Table, from *catalog.Index, ids map[catalog.ColumnID]catalog.ColumnID) error {
 	x := *from
-	x.ID, x.Columns = d.IDs.NewIndexID(), nil
+	x.ID, x.State, x.Columns, x.Include, x.Exprs = d.IDs.NewIndexID(), catalog.IndexReady, nil, nil, slices.Clone(from.Exprs)
 	var names []string
-	for _, id := range from.Columns {
+	for i, id := range from.Columns {
+		if part := from.ExprAt(i); part != nil {
+			e, err := sql.ParseExpr(part.Expr)
+			if err != nil {
+				return err
+			}
+			x.Columns, names = append(x.Columns, 0), append(names, keyExpressionName(e))
+			continue
+		}
 		x.Columns = append(x.Columns, ids[id])
+		names = append(names, r.Columns[r.ColumnByID(id)].Name)
+	}
+	for _, id := range from.Include {
+		x.Include = append(x.Include, ids[id])
 		names = append(names, r.Columns[r.ColumnByID(id)].Name)
 	}
 	suffix := "_key"

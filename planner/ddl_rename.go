@@ -121,18 +121,26 @@ func unqualifyTexts(t *catalog.Table) error {
 			texts = append(texts, &t.Columns[i].Generated)
 		}
 	}
+	for i := range t.Indexes {
+		t.Indexes[i].Exprs = slices.Clone(t.Indexes[i].Exprs)
+		texts = append(texts, indexTexts(&t.Indexes[i])...)
+	}
 	for _, text := range texts {
+		qualified := false
 		e, err := sql.ParseExpr(*text)
 		if err != nil {
 			return err
 		}
 		sql.Inspect(e, func(n sql.Node) bool {
 			if c, ok := n.(*sql.ColumnRef); ok {
+				qualified = qualified || len(c.Parts) > 1
 				c.Parts = c.Parts[len(c.Parts)-1:]
 			}
 			return true
 		})
-		*text = sql.Format(e)
+		if qualified { // else the text stays as it was written
+			*text = sql.Format(e)
+		}
 	}
 	return nil
 }

@@ -80,6 +80,7 @@ func (a *alter) planRewrite() (*Plan, error) {
 	a.d.startAnew(a.t)
 	a.out.Indexes = nil
 	for i := range a.t.Indexes {
+		a.t.Indexes[i].State = catalog.IndexReady // also that of an index which could not be filled before
 		a.out.Indexes = append(a.out.Indexes, a.t.Indexes[i].ID)
 	}
 	a.newSchema = false // it is counted

@@ -25,8 +25,14 @@ func (a *alter) useIndex(n *sql.Constraint) error {
 		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "index %q is already associated with a constraint", x.Name).At(n.Start)
 	case !x.Unique:
 		return sqlerr.New(sqlerr.WrongObjectType, "%q is not a unique index", x.Name).At(n.Start).WithDetail(unfit)
-	case slices.Contains(x.Desc, true):
-		return sqlerr.New(sqlerr.WrongObjectType, "index %q column number %d does not have default sorting behavior", x.Name, slices.Index(x.Desc, true)+1).At(n.Start).WithDetail(unfit)
+	case x.State != catalog.IndexReady:
+		return sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "index %q is not valid", x.Name).At(n.Start)
+	case len(x.Exprs) > 0:
+		return sqlerr.New(sqlerr.WrongObjectType, "index %q contains expressions", x.Name).At(n.Start).WithDetail(unfit)
+	case x.Where != "":
+		return sqlerr.New(sqlerr.WrongObjectType, "%q is a partial index", x.Name).At(n.Start).WithDetail(unfit)
+	case unusualOrder(x) > 0:
+		return sqlerr.New(sqlerr.WrongObjectType, "index %q column number %d does not have default sorting behavior", x.Name, unusualOrder(x)).At(n.Start).WithDetail(unfit)
 	case n.Deferrable == sql.Yes:
 		return sqlerr.New(sqlerr.FeatureNotSupported, "DEFERRABLE is not supported yet").At(n.Start)
 	case n.Kind == sql.PrimaryKey && a.t.PrimaryKey() != nil:
@@ -50,4 +56,15 @@ func (a *alter) useIndex(n *sql.Constraint) error {
 		}
 	}
 	return nil
+}
+
+// unusualOrder returns the number of the first column of an index that is not in ascending order with
+// NULLs last, 0 if there is none.
+func unusualOrder(x *catalog.Index) int {
+	for i := range x.Columns {
+		if desc, nullsFirst := x.KeyOrder(i); desc || nullsFirst {
+			return i + 1
+		}
+	}
+	return 0
 }

@@ -174,7 +174,7 @@ func (b *binder) scanFacts(n *Scan) *relFacts {
 	for i := range n.Table.Indexes {
 		index := &n.Table.Indexes[i]
 		key := colSet{}
-		complete := index.Unique
+		complete := index.Enforced()
 		for _, id := range index.Columns {
 			if col, ok := byID[id]; ok {
 				key[col] = true

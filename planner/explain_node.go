@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -184,14 +183,22 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 		d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.keyConditions(n)})
 	case AccessIndex:
 		index, direction, using := n.Index.Index.Name, "Forward", "Index Scan using "
+		nodeType := "Index Scan"
+		if n.Index.Only {
+			nodeType, using = "Index Only Scan", "Index Only Scan using "
+		}
 		if n.Index.Reverse {
-			direction, using = "Backward", "Index Scan Backward using "
+			direction, using = "Backward", nodeType+" Backward using "
 		}
 		members := []Fact{{Key: "Scan Direction", Value: direction}, {Key: "Index Name", Value: index}}
-		d.is("Index Scan", using+index+" on "+table, append(members, relation...)...)
+		d.is(nodeType, using+index+" on "+table, append(members, relation...)...)
 		if len(n.Index.Conds) > 0 {
 			d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.conditions(n.Index.Conds)})
 		}
+	case AccessBitmap:
+		d.is("Bitmap Heap Scan", "Bitmap Heap Scan on "+table, relation...)
+		d.facts = append(d.facts, Fact{Key: "Recheck Cond", Value: e.conditions(n.Bitmap.Conds)})
+		d.kids = append(d.kids, e.describeBitmap(n, n.Bitmap))
 	default:
 		d.is("Imcv Scan", "Imcv Scan on "+table, relation...)
 	}
@@ -215,6 +222,27 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 	}
 }
 
+// describeBitmap describes how a set of rows is put together.
+func (e *explainer) describeBitmap(n *Scan, s *BitmapScan) *detail {
+	d := &detail{}
+	switch {
+	case s.Index != nil:
+		index := s.Index.Index.Name
+		d.is("Bitmap Index Scan", "Bitmap Index Scan on "+index, Fact{Key: "Index Name", Value: index})
+		if len(s.Index.Conds) > 0 {
+			d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.conditions(s.Index.Conds)})
+		}
+	case s.Or:
+		d.is("BitmapOr", "BitmapOr")
+	default:
+		d.is("BitmapAnd", "BitmapAnd")
+	}
+	for _, kid := range s.Kids {
+		d.kids = append(d.kids, e.describeBitmap(n, kid))
+	}
+	return d
+}
+
 // keyConditions are what a key look-up compares.
 func (e *explainer) keyConditions(n *Scan) string {
 	var parts []string
@@ -232,17 +260,21 @@ func (n *Scan) printedFilter() []expr.Expr {
 	var shown []expr.Expr
 	switch n.Access {
 	case AccessIndex:
-		shown = n.Index.Conds
+		shown = joined(n.Index.Conds, n.Index.Where)
+	case AccessBitmap:
+		shown = n.Bitmap.Conds
 	case AccessKey:
 		for _, id := range n.Table.PrimaryKey().Columns {
-			if cond, _ := n.equalityOn(id); cond != nil {
-				shown = append(shown, cond)
+			if column := n.columnOf(id); column != nil {
+				if cond, _ := n.equalityOn(column); cond != nil {
+					shown = append(shown, cond)
+				}
 			}
 		}
 	}
 	var rest []expr.Expr
 	for _, cond := range n.Filter {
-		if !slices.ContainsFunc(shown, func(e expr.Expr) bool { return expr.Equal(e, cond) }) {
+		if !impliedOne(cond, shown) {
 			rest = append(rest, cond)
 		}
 	}

@@ -10,13 +10,15 @@ type Access uint8
 
 // The accesses. Columns reads covered columns only; Hybrid filters on covered columns and fetches
 // the survivors' other columns from the row store; Key looks one row up by its primary key; Index
-// fetches the rows that a range of an index names.
+// fetches the rows that a range of an index names; Bitmap fetches, in the order they are stored in,
+// the rows that several ranges name together.
 const (
 	AccessRows Access = iota
 	AccessColumns
 	AccessHybrid
 	AccessKey
 	AccessIndex
+	AccessBitmap
 )
 
 // ScanCol is a column that a scan yields.
@@ -38,8 +40,9 @@ type Scan struct {
 	Access Access
 	// Key holds, for AccessKey, one expression without columns per primary-key column, of that
 	// column's type; the conditions are in Filter too.
-	Key   []expr.Expr
-	Index *IndexScan // for AccessIndex
+	Key    []expr.Expr
+	Index  *IndexScan  // for AccessIndex
+	Bitmap *BitmapScan // for AccessBitmap
 	// WhyRows says why the table is not read by columns; empty when it is.
 	WhyRows string
 	// Lock numbers the scans whose rows the statement locks or changes, from 1; 0 = it only reads.

@@ -58,10 +58,10 @@ func mapExprs(n Node, change func(expr.Expr) expr.Expr) Node {
 			return &c
 		}
 	case *Scan:
-		filter, key, index := m.list(n.Filter), m.list(n.Key), m.index(n.Index)
+		filter, key, index, bitmap := m.list(n.Filter), m.list(n.Key), m.index(n.Index), m.bitmap(n.Bitmap)
 		if m.changed {
 			c := *n
-			c.Filter, c.Key, c.Index = filter, key, index
+			c.Filter, c.Key, c.Index, c.Bitmap = filter, key, index, bitmap
 			return &c
 		}
 	case *Join:
@@ -193,13 +193,24 @@ func (m *exprMapper) index(s *IndexScan) *IndexScan {
 		return nil
 	}
 	c := *s
-	c.Equal, c.In, c.Conds = m.list(s.Equal), m.list(s.In), m.list(s.Conds)
+	c.Equal, c.In, c.Conds, c.Where = m.list(s.Equal), m.list(s.In), m.list(s.Conds), m.list(s.Where)
 	for _, b := range []**IndexBound{&c.Low, &c.High} {
 		if *b != nil {
 			*b = &IndexBound{Value: m.one((*b).Value), Open: (*b).Open}
 		}
 	}
 	return &c
+}
+
+func (m *exprMapper) bitmap(s *BitmapScan) *BitmapScan {
+	if s == nil {
+		return nil
+	}
+	c := &BitmapScan{Index: m.index(s.Index), Or: s.Or, Conds: m.list(s.Conds)}
+	for _, kid := range s.Kids {
+		c.Kids = append(c.Kids, m.bitmap(kid))
+	}
+	return c
 }
 
 func (m *exprMapper) list(list []expr.Expr) []expr.Expr {

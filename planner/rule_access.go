@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 )
 
@@ -22,6 +21,10 @@ func chooseAccess(b *binder, n Node) Node {
 			if ordered := b.orderByIndex(n); ordered != nil {
 				return ordered
 			}
+		case *Aggregate:
+			if ends := b.endsByIndex(n); ends != nil {
+				return ends
+			}
 		}
 		return n
 	})
@@ -38,6 +41,9 @@ func (b *binder) route(n *Scan) {
 	if index, cost := b.cheapestIndex(n); index != nil && cost < rowCost {
 		n.Access, n.Index, rowCost = AccessIndex, index, cost
 	}
+	if set, cost := b.cheapestBitmap(n); set != nil && cost < rowCost {
+		n.Access, n.Index, n.Bitmap, rowCost = AccessBitmap, nil, set, cost
+	}
 	if n.WhyRows = b.columnsForbidden(n); n.WhyRows != "" {
 		return
 	}
@@ -52,7 +58,7 @@ func (b *binder) route(n *Scan) {
 			return
 		}
 	}
-	n.Access, n.Index = access, nil
+	n.Access, n.Index, n.Bitmap = access, nil, nil
 }
 
 // columnsForbidden tells what keeps a scan off the column view whatever the view covers. A hint
@@ -112,8 +118,12 @@ func keyLookup(n *Scan) []expr.Expr {
 	}
 	key := make([]expr.Expr, len(pk.Columns))
 	for i, id := range pk.Columns {
+		column := n.columnOf(id)
+		if column == nil {
+			return nil
+		}
 		for _, cond := range n.Filter {
-			if e := n.equalTo(cond, id); e != nil {
+			if e := equalTo(cond, column); e != nil {
 				key[i] = e
 				break
 			}
@@ -125,19 +135,15 @@ func keyLookup(n *Scan) []expr.Expr {
 	return key
 }
 
-// equalTo returns the value that a condition says a column equals: an expression without columns,
-// of the column's own type.
-func (n *Scan) equalTo(cond expr.Expr, id catalog.ColumnID) expr.Expr {
+// equalTo returns the value that a condition says a key equals: an expression without columns, of the
+// key's own type.
+func equalTo(cond, key expr.Expr) expr.Expr {
 	if !isEquality(cond) {
 		return nil
 	}
 	kids := expr.Children(cond)
 	for i := range kids {
-		c, ok := kids[i].(*expr.Col)
-		if !ok {
-			continue
-		}
-		if value := kids[1-i]; comparesAs(value, c) && n.isColumn(c, id) {
+		if value := kids[1-i]; sameKey(kids[i], key) && comparesAs(value, key) {
 			return value
 		}
 	}
@@ -167,7 +173,12 @@ func (b *binder) scanCost(n *Scan, access Access) (startup, total Cost) {
 		return 0, costFetch
 	case AccessIndex:
 		return 0, b.indexCost(n, n.Index, 1, costFetch)
+	case AccessBitmap:
+		return b.setCost(n, n.Bitmap), b.bitmapCost(n, n.Bitmap)
 	case AccessRows:
+		if !b.settings.EnableSeqScan {
+			rowCost += costDisabled
+		}
 		return 0, Cost(rowCost)
 	}
 	columns := float64(len(n.Columns)) + 0.5

@@ -2,19 +2,19 @@ package planner
 
 import (
 	"math"
+	"slices"
 
-	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 )
 
 // orderByIndex replaces a sort by reading the table in the order of an index where that is cheaper:
 // mostly below a LIMIT, which then ends the reading early. It returns nil when it is not.
 func (b *binder) orderByIndex(n *Sort) Node {
-	if n.Ties || !b.settings.EnableIndexScan {
+	if n.Ties {
 		return nil
 	}
 	scan, keys := sortedScan(n)
-	if scan == nil || scan.Access == AccessKey || b.settings.Router == RouterColumn && scan.Access != AccessRows && scan.Access != AccessIndex {
+	if scan == nil || scan.Access == AccessKey || b.settings.Router == RouterColumn && scan.Access != AccessRows && scan.Access != AccessIndex && scan.Access != AccessBitmap {
 		return nil
 	}
 	_, scanned := b.scanCost(scan, scan.Access)
@@ -22,11 +22,15 @@ func (b *binder) orderByIndex(n *Sort) Node {
 	best := float64(scanned) + rows*math.Log2(math.Max(math.Min(rows, limitOf(n, rows)), 2))*costCompare
 	var chosen *IndexScan
 	for i := range scan.Table.Indexes {
-		s := scan.indexScan(&scan.Table.Indexes[i])
-		if s == nil {
-			s = &IndexScan{Index: &scan.Table.Indexes[i]}
+		u := b.usable(scan, &scan.Table.Indexes[i])
+		if u == nil {
+			continue
 		}
-		reverse, ok := scan.ordered(s, keys)
+		s := u.scanOf(b.settings.EnableIndexOnlyScan)
+		if !s.Only && !b.settings.EnableIndexScan {
+			continue
+		}
+		reverse, ok := u.ordered(s, keys)
 		if !ok {
 			continue
 		}
@@ -41,7 +45,7 @@ func (b *binder) orderByIndex(n *Sort) Node {
 		return nil
 	}
 	c := *scan
-	c.Access, c.Index = AccessIndex, chosen
+	c.Access, c.Index, c.Bitmap = AccessIndex, chosen, nil
 	c.WhyRows = "order of an index"
 	out := replaceNode(n.Input, scan, &c)
 	if n.Limit != nil || n.Offset != nil {
@@ -66,22 +70,10 @@ func limitOf(n *Sort, rows float64) float64 {
 	return math.Min(rows, limit)
 }
 
-// orderKey is a sort key on a column of a scan.
-type orderKey struct {
-	column catalog.ColumnID
-	desc   bool
-}
-
 // sortedScan returns the scan below a sort, with only projections and filters between, and the sort
-// keys as columns of it; nil when a key is something else.
-func sortedScan(n *Sort) (*Scan, []orderKey) {
-	exprs := make([]expr.Expr, len(n.Keys))
-	for i, k := range n.Keys {
-		if k.NullsFirst != k.Desc { // no index has this order
-			return nil, nil
-		}
-		exprs[i] = k.Expr
-	}
+// keys over its columns; nil when there is something else below.
+func sortedScan(n *Sort) (*Scan, []SortKey) {
+	keys := slices.Clone(n.Keys)
 	input := n.Input
 	for {
 		switch in := input.(type) {
@@ -90,25 +82,13 @@ func sortedScan(n *Sort) (*Scan, []orderKey) {
 			for _, it := range in.Items {
 				with[it.Col.ID] = it.Expr
 			}
-			for i := range exprs {
-				exprs[i] = replaceCols(exprs[i], with)
+			for i := range keys {
+				keys[i].Expr = replaceCols(keys[i].Expr, with)
 			}
 			input = in.Input
 		case *Filter:
 			input = in.Input
 		case *Scan:
-			keys := make([]orderKey, len(exprs))
-			for i, e := range exprs {
-				c, ok := e.(*expr.Col)
-				if !ok {
-					return nil, nil
-				}
-				id, ok := in.tableColumn(c)
-				if !ok {
-					return nil, nil
-				}
-				keys[i] = orderKey{id, n.Keys[i].Desc}
-			}
 			return in, keys
 		default:
 			return nil, nil
@@ -117,26 +97,24 @@ func sortedScan(n *Sort) (*Scan, []orderKey) {
 }
 
 // ordered reports whether an index range is in the order of the keys, read forwards or in reverse.
-// Columns that equal one value do not matter to the order.
-func (n *Scan) ordered(s *IndexScan, keys []orderKey) (reverse, ok bool) {
-	equal := map[catalog.ColumnID]bool{}
-	for _, id := range s.Index.Columns[:len(s.Equal)] {
-		equal[id] = true
-	}
+// Parts that equal one value do not matter to the order, and neither does where NULLs stand when
+// there are none.
+func (u *usableIndex) ordered(s *IndexScan, keys []SortKey) (reverse, ok bool) {
 	at, decided := len(s.Equal), false
 	for _, k := range keys {
-		if equal[k.column] {
+		if slices.ContainsFunc(u.keys[:len(s.Equal)], func(key expr.Expr) bool { return sameKey(k.Expr, key) }) {
 			continue
 		}
-		if at == len(s.Index.Columns) || s.Index.Columns[at] != k.column {
+		if at == len(u.keys) || u.keys[at] == nil || !sameKey(k.Expr, u.keys[at]) {
 			return false, false
 		}
-		descending := at < len(s.Index.Desc) && s.Index.Desc[at]
-		if turned := k.desc != descending; !decided {
-			reverse, decided = turned, true
-		} else if turned != reverse {
+		desc, nullsFirst := u.index.KeyOrder(at)
+		turned := k.Desc != desc
+		noNulls := neverNull(k.Expr) || at == len(s.Equal) && (s.NotNull || s.Low != nil || s.High != nil || len(s.In) > 0)
+		if !noNulls && (k.NullsFirst != nullsFirst) != turned || decided && turned != reverse {
 			return false, false
 		}
+		reverse, decided = turned, true
 		at++
 	}
 	return reverse, true

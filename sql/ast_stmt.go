@@ -309,6 +309,13 @@ type (
 		Options []Option
 		Tables  []MaintenanceTable
 	}
+	// Reindex is REINDEX INDEX or, with Table, REINDEX TABLE.
+	Reindex struct {
+		Span
+		Table        bool
+		Concurrently bool
+		Name         ObjectName
+	}
 	// MaintenanceTable is table (columns) of ANALYZE and VACUUM.
 	MaintenanceTable struct {
 		Span
@@ -352,4 +359,5 @@ func (*Explain) stmtNode()        {}
 func (*Analyze) stmtNode()        {}
 func (*Vacuum) stmtNode()         {}
 func (*Checkpoint) stmtNode()     {}
+func (*Reindex) stmtNode()        {}
 func (*Discard) stmtNode()        {}

@@ -36,6 +36,15 @@ func (f *formatter) statement(s Statement) {
 		f.maintenance("ANALYZE", s.Options, s.Tables)
 	case *Vacuum:
 		f.maintenance("VACUUM", s.Options, s.Tables)
+	case *Reindex:
+		f.w("REINDEX ")
+		if s.Table {
+			f.w("TABLE ")
+		} else {
+			f.w("INDEX ")
+		}
+		f.when(s.Concurrently, "CONCURRENTLY ")
+		f.object(s.Name)
 	case *Checkpoint:
 		f.w("CHECKPOINT")
 	case *Discard:

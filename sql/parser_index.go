@@ -85,7 +85,11 @@ func (p *parser) keyExpr() Expr {
 		return &ColumnRef{name.Span, p.oneIdent(name)}
 	}
 	e := p.primaryCall()
-	if _, ok := e.(*FuncCall); !ok && p.err == nil {
+	switch e.(type) {
+	case *FuncCall, *Extract:
+		return e
+	}
+	if p.err == nil {
 		p.fail(sqlerr.New(sqlerr.SyntaxError, "an expression as a key must be in parentheses").At(start))
 	}
 	return e
@@ -100,4 +104,23 @@ func (p *parser) keyClasses() (collation, class *ObjectName) {
 		class = p.objectNamePtr()
 	}
 	return collation, class
+}
+
+// reindex reads REINDEX {INDEX | TABLE} name; the other forms are refused.
+func (p *parser) reindex() Statement {
+	start := p.start()
+	p.next()
+	s := &Reindex{}
+	switch {
+	case p.accept(kwIndex):
+	case p.accept(kwTable):
+		s.Table = true
+	default:
+		p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "only REINDEX INDEX and REINDEX TABLE are supported").At(p.start()))
+		return nil
+	}
+	s.Concurrently = p.accept(kwConcurrently)
+	s.Name = p.objectName()
+	s.Span = p.spanFrom(start)
+	return s
 }

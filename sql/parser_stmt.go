@@ -47,6 +47,9 @@ func (p *parser) statement() Statement {
 	case kwDiscard:
 		return p.discard()
 	}
+	if t := p.tok(); t.val == "reindex" && t.kind.isWord() && !t.quoted {
+		return p.reindex()
+	}
 	p.unknownStatement()
 	return nil
 }
@@ -56,7 +59,7 @@ func (p *parser) statement() Statement {
 func (p *parser) unknownStatement() {
 	t := p.tok()
 	switch t.val {
-	case "grant", "revoke", "comment", "call", "do", "listen", "notify", "unlisten", "cluster", "reindex", "reassign",
+	case "grant", "revoke", "comment", "call", "do", "listen", "notify", "unlisten", "cluster", "reassign",
 		"security", "load", "import":
 		if t.kind.isWord() && !t.quoted && p.peek(1).isWord() {
 			p.fail(sqlerr.New(sqlerr.FeatureNotSupported, "statement \"%s\" is not supported", p.src[t.start:t.end]).At(int(t.start)))

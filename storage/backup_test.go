@@ -81,7 +81,7 @@ func TestBackupUnderWriters(t *testing.T) {
 	for _, apart := range []bool{false, true} {
 		t.Run(fmt.Sprint("apart=", apart), func(t *testing.T) {
 			r := newRand(t)
-			mem := vfs.NewCrashableMem()
+			mem := newCrashFS()
 			var fs vfs.FS = mem
 			if apart {
 				other := &apartFS{FS: mem, target: "copy"}
@@ -238,7 +238,7 @@ func TestBackupFails(t *testing.T) {
 // TestUnfinishedBackup stops in the middle of a backup: what is there is no database, and no new one
 // is made of it.
 func TestUnfinishedBackup(t *testing.T) {
-	mem := vfs.NewCrashableMem()
+	mem := newCrashFS()
 	fs := &apartFS{FS: mem, target: "copy"}
 	fs.full.Store(-1)
 	e := openTest(t, Options{Dir: "db", FS: fs})

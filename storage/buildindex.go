@@ -20,8 +20,10 @@ func (t *Txn) BuildIndex(ctx context.Context, tbl *catalog.Table, index *catalog
 	if err := t.lockToChange(ctx, tbl.ID, TableShare); err != nil {
 		return err
 	}
-	if err := t.checkShape(tbl); err != nil {
+	if now, err := t.describedNow(tbl); err != nil {
 		return err
+	} else if now != tbl {
+		return errTableChanged(tbl)
 	}
 	t.mu.Lock()
 	fixed := t.opts.Isolation != ReadCommitted && t.snap != nil
@@ -65,7 +67,7 @@ func (t *Txn) BuildIndex(ctx context.Context, tbl *catalog.Table, index *catalog
 // addTable adds the entries of all rows of a table.
 func (l *indexLoad) addTable(ctx context.Context, view *View, tbl *catalog.Table) error {
 	var b vector.Batch
-	var key []byte
+	var keys keyTable
 	for _, store := range tbl.Stores {
 		groups, err := view.Groups(store)
 		if err != nil {
@@ -75,14 +77,14 @@ func (l *indexLoad) addTable(ctx context.Context, view *View, tbl *catalog.Table
 			if err := ctx.Err(); err != nil {
 				return sqlerr.New(sqlerr.QueryCanceled, "canceling index build: %w", context.Cause(ctx))
 			}
-			c, err := view.ScanGroup(tbl, store, g, l.ix.cols, ScanOptions{Refs: true})
+			c, err := view.ScanGroup(tbl, store, g, l.ix.inputs, ScanOptions{Refs: true})
 			if err != nil {
 				return err
 			}
 			for {
 				more, err := c.Next(&b)
 				if err == nil && more {
-					key, err = l.addBatch(&b, key)
+					err = l.addBatch(&b, &keys)
 				}
 				if err != nil {
 					return errors.Join(err, c.Close())
@@ -100,22 +102,25 @@ func (l *indexLoad) addTable(ctx context.Context, view *View, tbl *catalog.Table
 }
 
 // addBatch adds the entries of rows whose last vector holds their references.
-func (l *indexLoad) addBatch(b *vector.Batch, key []byte) ([]byte, error) {
+func (l *indexLoad) addBatch(b *vector.Batch, keys *keyTable) error {
 	n := len(b.Vecs) - 1
 	refs := vector.Of[int64](b.Vecs[n])
+	keys.reset(b.N, 1)
+	if err := keys.fill(0, l.ix, b.Vecs[:n], nil, nil, b.N); err != nil {
+		return err
+	}
 	for i := range b.N {
-		var hasNull bool
-		key, hasNull = l.ix.appendRow(appendIndexPrefix(key[:0], l.ix.index.ID), b.Vecs[:n], i)
-		if err := l.ix.checkSize(len(key)); err != nil {
-			return key, err
+		entry := keys.get(i, 0)
+		if !entry.present {
+			continue
 		}
-		full, err := l.add(key, hasNull, RowRef(refs[i]))
+		full, err := l.add(entry, RowRef(refs[i]))
 		if err != nil {
-			return key, err
+			return err
 		}
 		if full != nil {
 			l.sortChunk(full)
 		}
 	}
-	return key, nil
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -128,10 +129,17 @@ func (d *descriptionCheck) columns() {
 		}
 	}
 	for i := range t.Indexes {
-		for _, id := range t.Indexes[i].Columns {
-			if t.ColumnByID(id) < 0 {
-				d.report("index %s is on column %d, which does not exist", t.Indexes[i].Name, id)
+		x := &t.Indexes[i]
+		exprs := 0
+		for n, id := range slices.Concat(x.Columns, x.Include) {
+			if id == 0 && n < len(x.Columns) {
+				exprs++
+			} else if t.ColumnByID(id) < 0 {
+				d.report("index %s is on column %d, which does not exist", x.Name, id)
 			}
+		}
+		if exprs != len(x.Exprs) {
+			d.report("index %s has %d expressions at %d places", x.Name, len(x.Exprs), exprs)
 		}
 	}
 }

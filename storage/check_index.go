@@ -18,9 +18,13 @@ type entryProbe struct {
 	table *tableCheck
 	ix    *indexCodec
 	it    *pebble.Iterator
-	vecs  []*vector.Vector
+	keys  keyTable
+	other keyTable         // of entryOf
+	vecs  []*vector.Vector // scratch
 	key   []byte
-	wrong bool // a row has not found its entry
+	value []byte
+	rows  int64 // that belong to the index
+	wrong bool  // a row has not found its entry
 
 	unread int // entries that could not be read
 	// fetcher reads the rows that entries name; nil until there is need.
@@ -29,7 +33,7 @@ type entryProbe struct {
 }
 
 func newEntryProbe(c *tableCheck, ix *indexCodec) (*entryProbe, error) {
-	p := &entryProbe{table: c, ix: ix, vecs: make([]*vector.Vector, len(ix.cols))}
+	p := &entryProbe{table: c, ix: ix, vecs: make([]*vector.Vector, len(ix.inputs))}
 	return p, p.open()
 }
 
@@ -52,12 +56,12 @@ func (p *entryProbe) report(place, format string, args ...any) {
 	p.table.report(p.ix.index.Name, place, format, args...)
 }
 
-// find moves to a key and reports whether it is there. Rows often come in the order of an index, so
-// the next entry is tried before the tree is searched.
 // maxUnread is how many entries of an index may be unreadable before no more are looked for. Pebble
 // spends up to seconds on each block that is damaged.
 const maxUnread = 3
 
+// find moves to a key and reports whether it is there. Rows often come in the order of an index, so
+// the next entry is tried before the tree is searched.
 func (p *entryProbe) find(key []byte) bool {
 	if p.it.Valid() && p.it.Next() && bytes.Equal(p.it.Key(), key) {
 		return true
@@ -65,21 +69,46 @@ func (p *entryProbe) find(key []byte) bool {
 	return p.it.SeekGE(key) && bytes.Equal(p.it.Key(), key)
 }
 
-// row checks that row i of b, which has the table's columns, has its entry.
-func (p *entryProbe) row(b *vector.Batch, i int, ref RowRef) {
+// page checks that rows of b, which has the table's columns and the rows' references, have their
+// entries.
+func (p *entryProbe) page(b *vector.Batch, rows vector.Sel, refs []int64) {
+	for n, col := range p.ix.inputs {
+		p.vecs[n] = b.Vecs[col]
+		if len(rows) < b.N {
+			p.vecs[n] = &vector.Vector{}
+			densify(p.vecs[n], b.Vecs[col], rows, len(rows))
+		}
+	}
+	p.keys.reset(len(rows), 1)
+	if err := p.keys.fill(0, p.ix, p.vecs, nil, nil, len(rows)); err != nil {
+		p.report(placeOf(RowRef(refs[rows[0]])), "entries of rows from it on cannot be computed: %v", oneLine{err})
+		return
+	}
+	for i, row := range rows {
+		if x := p.keys.get(i, 0); x.present {
+			p.rows++
+			p.row(x, RowRef(refs[row]))
+		}
+	}
+}
+
+// stored returns the key and value of an entry, which are valid until the next call.
+func (p *entryProbe) stored(x rowEntry, ref RowRef) (key, value []byte) {
+	p.key = append(p.key[:0], x.key...)
+	if x.suffixed {
+		p.key = appendRef(p.key, ref)
+	}
+	p.value = appendEntryValue(p.value[:0], x.suffixed, ref, x.payload)
+	return p.key, p.value
+}
+
+// row checks that a row has its entry.
+func (p *entryProbe) row(x rowEntry, ref RowRef) {
 	if p.unread >= maxUnread {
 		return
 	}
-	for n, col := range p.ix.cols {
-		p.vecs[n] = b.Vecs[col]
-	}
-	var hasNull bool
-	p.key, hasNull = p.ix.appendRow(appendIndexPrefix(p.key[:0], p.ix.index.ID), p.vecs, i)
-	suffixed := !p.ix.index.Unique || hasNull
-	if suffixed {
-		p.key = appendRef(p.key, ref)
-	}
-	if !p.find(p.key) {
+	key, want := p.stored(x, ref)
+	if !p.find(key) {
 		if err := p.it.Error(); err != nil {
 			p.report("", "cannot be read: %v", oneLine{err})
 			p.close()
@@ -87,42 +116,50 @@ func (p *entryProbe) row(b *vector.Batch, i int, ref RowRef) {
 			p.unread++
 			return
 		}
-		p.report(placeOf(ref), "has no entry: key %s", p.text(p.key))
+		p.report(placeOf(ref), "has no entry: key %s", p.text(key))
 		return
 	}
 	value, err := p.it.ValueAndErr()
-	switch {
-	case err != nil:
+	if err == nil && bytes.Equal(value, want) {
+		return
+	}
+	if err != nil {
 		p.report(placeOf(ref), "its entry cannot be read: %v", oneLine{err})
-	case suffixed && len(value) == 0 || !suffixed && len(value) == 8 && readRef(value) == ref:
-	case !suffixed && len(value) == 8:
-		p.foreign(ref, readRef(value))
+		return
+	}
+	switch other, _, err := p.ix.splitEntry(key, value); {
+	case err != nil || x.suffixed && x.payload == nil:
+		p.report(placeOf(ref), "its entry has a malformed value: key %s, value %x", p.text(key), value)
+	case other != ref:
+		p.foreign(ref, other)
 	default:
-		p.report(placeOf(ref), "its entry has a malformed value: key %s, value %x", p.text(p.key), value)
+		p.report(placeOf(ref), "its entry has other included columns: key %s", p.text(key))
 	}
 }
 
 // foreign reports a row of whose unique key the entry names another row.
 func (p *entryProbe) foreign(ref, other RowRef) {
-	if key, found, err := p.keyOf(other); err == nil && found && bytes.Equal(key, p.key) {
-		p.report(placeOf(ref), "its key %s is not unique: %s has it too", p.text(p.key), placeOf(other))
+	mine := bytes.Clone(p.key)
+	if key, _, found, err := p.entryOf(other); err == nil && found && bytes.Equal(key, mine) {
+		p.report(placeOf(ref), "its key %s is not unique: %s has it too", p.text(mine), placeOf(other))
 		return
 	}
-	p.report(placeOf(ref), "the entry of its key %s names %s", p.text(p.key), placeOf(other))
+	p.report(placeOf(ref), "the entry of its key %s names %s", p.text(mine), placeOf(other))
 }
 
-// keyOf makes the key that a row's entry must have; found is false when there is no such row.
-func (p *entryProbe) keyOf(ref RowRef) (key []byte, found bool, err error) {
+// entryOf makes the entry that a row must have; found is false when there is no such row, key nil when
+// it is none of the index's. Key and value are valid until the next call.
+func (p *entryProbe) entryOf(ref RowRef) (key, value []byte, found bool, err error) {
 	t := p.table
 	if !slices.Contains(t.tbl.Stores, ref.Store()) {
-		return nil, false, nil
+		return nil, nil, false, nil
 	}
 	if t.unreadable[groupID{ref.Store(), ref.Group()}] {
-		return nil, false, errBadPage // every try would read the damaged block again
+		return nil, nil, false, errBadPage // every try would read the damaged block again
 	}
 	if p.fetcher == nil {
-		if p.fetcher, err = t.view.newFetcher(t.tbl, p.ix.cols, 1); err != nil {
-			return nil, false, err
+		if p.fetcher, err = t.view.newFetcher(t.tbl, p.ix.inputs, 1); err != nil {
+			return nil, nil, false, err
 		}
 		p.fetcher.uncached = true
 	}
@@ -132,13 +169,18 @@ func (p *entryProbe) keyOf(ref RowRef) (key []byte, found bool, err error) {
 		p.fetcher = nil
 	}
 	if err != nil || missing != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
-	key, hasNull := p.ix.appendRow(appendIndexPrefix(nil, p.ix.index.ID), p.fetched.Vecs, 0)
-	if !p.ix.index.Unique || hasNull {
-		key = appendRef(key, ref)
+	p.other.reset(1, 1)
+	if err := p.other.fill(0, p.ix, p.fetched.Vecs, nil, nil, 1); err != nil {
+		return nil, nil, false, err
 	}
-	return key, true, nil
+	x := p.other.get(0, 0)
+	if !x.present {
+		return nil, nil, true, nil
+	}
+	key, value = p.stored(x, ref)
+	return key, value, true, nil
 }
 
 // entries counts the index's entries and, if that or a row has shown that something is wrong, goes
@@ -153,8 +195,8 @@ func (p *entryProbe) entries() error {
 	if err != nil {
 		return err
 	}
-	if count != p.table.rows {
-		p.report("", "%d entries for %d rows", count, p.table.rows)
+	if count != p.rows {
+		p.report("", "%d entries for %d rows", count, p.rows)
 	}
 	if !p.wrong {
 		return nil
@@ -187,7 +229,7 @@ func (p *entryProbe) each(fn func(key, value []byte)) error {
 
 // entry checks that an entry belongs to a row.
 func (p *entryProbe) entry(key, value []byte) {
-	ref, err := entryRef(key, value)
+	ref, _, err := p.ix.splitEntry(key, value)
 	if err == nil {
 		_, _, err = p.ix.decode(key[indexPrefixLen:])
 	}
@@ -195,11 +237,13 @@ func (p *entryProbe) entry(key, value []byte) {
 		p.report("", "malformed entry: key %x, value %x", key, value)
 		return
 	}
-	want, found, err := p.keyOf(ref)
+	want, _, found, err := p.entryOf(ref)
 	switch {
 	case err != nil: // the row is reported already
 	case !found:
 		p.report("key "+p.text(key), "names %s, which does not exist", placeOf(ref))
+	case want == nil:
+		p.report("key "+p.text(key), "names %s, which does not belong to the index", placeOf(ref))
 	case !bytes.Equal(key, want):
 		p.report("key "+p.text(key), "names %s, whose key is %s", placeOf(ref), p.text(want))
 	}
@@ -216,7 +260,7 @@ func (p *entryProbe) text(key []byte) string {
 	}
 	texts := make([]string, len(values))
 	for i, v := range values {
-		texts[i] = p.table.e.FormatValue(p.ix.keyCodec.cols[i].typ, v)
+		texts[i] = p.table.e.FormatValue(p.ix.cols[i].typ, v)
 	}
 	return "(" + strings.Join(texts, ", ") + ")"
 }

@@ -27,6 +27,7 @@ type storeCheck struct {
 	reader  pageReader
 	packed  []byte // copy of the packed page: the iterator's next step would invalidate it
 	batch   vector.Batch
+	sound   vector.Sel // rows of the batch of which keys can be made
 	nodes   []uint32
 	hashes  []uint32
 }
@@ -233,6 +234,7 @@ func (s *storeCheck) page() {
 	r.finish(&s.batch, n)
 	s.codec.route.route(s.nodes, s.hashes, s.batch.Vecs, n)
 	refs := vector.Of[int64](s.batch.Vecs[len(s.tbl.Columns)])
+	s.sound = s.sound[:0]
 	for i := range n {
 		row := RowRef(refs[i]).Row()
 		place := func() string { return fmt.Sprintf("row %d", row) }
@@ -243,10 +245,14 @@ func (s *storeCheck) page() {
 			s.at(place(), "belongs to data node %s", catalog.NodeName(int(s.nodes[i])))
 		}
 		if s.values(i, place) {
-			for _, p := range s.probes {
-				p.row(&s.batch, i, RowRef(refs[i]))
-			}
+			s.sound = append(s.sound, uint16(i))
 		}
+	}
+	if len(s.sound) == 0 {
+		return
+	}
+	for _, p := range s.probes {
+		p.page(&s.batch, s.sound, refs)
 	}
 }
 

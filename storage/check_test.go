@@ -87,8 +87,9 @@ func TestCheckFindsDamage(t *testing.T) {
 		id[0] = 1 << 40 // no row has it
 		r, err := x.Insert(bg, tbl, b)
 		must(t, err)
-		o := x.overlay.stores[tbl.Stores[0]].groups[r[0].Group()]
-		row := append([]byte(nil), x.overlay.rows[o.head[0]].row...)
+		own, _, err := x.ownRow(r[0])
+		must(t, err)
+		row := append([]byte(nil), own...)
 		binary.LittleEndian.PutUint64(row[5:], uint64(wanted))
 		return row
 	}

@@ -18,6 +18,7 @@ type columnBuf struct {
 	heap    []byte
 	valid   vector.Bitmap // all set but for NULLs
 	nulls   bool          // some bit of valid is clear
+	starts  []int32       // scratch of putPlaces
 }
 
 // newColumnBuf makes a column with room for a number of rows.

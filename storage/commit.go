@@ -1,7 +1,6 @@
 package storage
 
 import (
-	"bytes"
 	"context"
 	"sort"
 	"sync/atomic"
@@ -20,6 +19,7 @@ type pendingCommit struct {
 	loaded  []groupID // groups of stores that a bulk load filled: nobody has seen them yet
 	counts  []countChange
 	bounds  []indexBound
+	files   *sstFiles // of a transaction that has spilled: in place of the batch; nil = the batch is it
 	dropped keySpaces // of tables that the transaction drops or empties
 	rows    uint64
 	merged  *catalog.Snapshot // the catalog after the commit, nil = unchanged
@@ -29,6 +29,7 @@ type pendingCommit struct {
 type touchedGroup struct {
 	state     *groupState
 	positions []uint16
+	bits      *GroupBits // instead of positions, where there are many
 	// marked are the versions whose bits were set before the commit mutex was taken.
 	marked *[]*GroupVersion
 }
@@ -67,7 +68,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 		t.end()
 		return nil
 	}
-	number, batch, err := t.apply()
+	p, err := t.apply(ctx)
 	if err != nil {
 		t.Rollback()
 		return err
@@ -76,7 +77,6 @@ func (t *Txn) Commit(ctx context.Context) error {
 	// and is not durable before this commit is.
 	t.end()
 	t.e.dropStale()
-	p := pendingSync{batch, number}
 	if t.opts.NoSyncWait && t.e.wal {
 		t.e.syncLater(p)
 		return nil
@@ -85,17 +85,24 @@ func (t *Txn) Commit(ctx context.Context) error {
 }
 
 // apply makes the commit visible.
-func (t *Txn) apply() (number uint64, batch *pebble.Batch, err error) {
+func (t *Txn) apply(ctx context.Context) (done pendingSync, err error) {
 	p := &pendingCommit{t: t, batch: t.e.newBatch()}
-	if err = p.prepare(); err == nil {
+	if err = p.prepare(ctx); err == nil {
 		p.mark()
-		number, err = t.publish(p)
+		done.number, err = t.publish(p)
+	}
+	if p.files != nil {
+		p.files.remove() // those ingested are gone
 	}
 	if err != nil {
 		t.e.freeBatch(p.batch)
-		return 0, nil, err
+		return done, err
 	}
-	return number, p.batch, nil
+	if done.batch = p.batch; p.files != nil {
+		done.synced = true
+		t.e.durable.advance(done.number) // ending the transaction removes files, for which nobody need wait
+	}
+	return done, nil
 }
 
 // publish makes a commit visible, if it is in order with the other serializable transactions.
@@ -110,38 +117,19 @@ func (t *Txn) publish(p *pendingCommit) (number uint64, err error) {
 	return number, err
 }
 
-// maxTxnBytes bounds what one commit writes: Pebble's batches end at 4 GB, keys and heads included.
-const maxTxnBytes int64 = 2 << 30
-
 // prepare encodes the transaction's writes.
-func (p *pendingCommit) prepare() error {
+func (p *pendingCommit) prepare(ctx context.Context) error {
 	t := p.t
 	spaces := t.committedSpaces()
 	if err := p.dropSpaces(); err != nil {
 		return ioError("encode commit", err)
 	}
-	o := t.overlay
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	if int64(o.arena.total) > maxTxnBytes {
-		return sqlerr.New(sqlerr.ProgramLimitExceeded, "transaction writes too much: %d bytes of at most %d", o.arena.total, maxTxnBytes).
-			WithHint("Load large amounts of data with COPY into an empty table, or commit in between.")
-	}
-	for id, s := range o.stores {
-		if spaces != nil && !spaces.stores[id] {
-			continue
+	if t.overlay.spill != nil {
+		if err := p.encodeSpilled(ctx, spaces); err != nil {
+			return err
 		}
-		if err := p.addStore(o, s); err != nil {
-			return ioError("encode commit", err)
-		}
-	}
-	for id, ix := range o.indexes {
-		if spaces != nil && !spaces.indexes[id] {
-			continue
-		}
-		if err := p.addIndex(o, ix); err != nil {
-			return ioError("encode commit", err)
-		}
+	} else if err := p.encode(spaces); err != nil {
+		return ioError("encode commit", err)
 	}
 	for _, s := range t.stats {
 		text, err := catalog.EncodeStats(s.stats)
@@ -153,6 +141,30 @@ func (p *pendingCommit) prepare() error {
 		}
 	}
 	return p.addLoads(spaces)
+}
+
+// encode puts the rows and index entries into the batch.
+func (p *pendingCommit) encode(spaces *spaceSet) error {
+	o := p.t.overlay
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	for id, s := range o.stores {
+		if spaces != nil && !spaces.stores[id] {
+			continue
+		}
+		if err := p.addStore(o, s); err != nil {
+			return err
+		}
+	}
+	for id, ix := range o.indexes {
+		if spaces != nil && !spaces.indexes[id] {
+			continue
+		}
+		if err := p.addIndex(o, ix); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // spaceSet is a set of key spaces.
@@ -256,27 +268,23 @@ func (p *pendingCommit) count(s *storeState, delta int64) {
 // addIndex encodes the changed entries of one index.
 func (p *pendingCommit) addIndex(o *overlay, ix *overlayIndex) error {
 	var err error
-	var value [8]byte
-	var last []byte
+	var value, last []byte
 	ix.list.scan(nil, func(key []byte, head int32) bool {
 		if head < 0 {
 			return true
 		}
 		v := &o.keys[head]
-		switch {
-		case v.deleted:
+		if v.deleted {
 			err = p.batch.Delete(key, nil)
 			return err == nil
-		case v.suffixed:
-			err = p.batch.Set(key, nil, nil)
-		default:
-			err = p.batch.Set(key, appendRef(value[:0], v.ref), nil)
 		}
+		value = appendEntryValue(value[:0], v.suffixed, v.ref, v.payload)
+		err = p.batch.Set(key, value, nil)
 		last = key
 		return err == nil
 	})
 	if last != nil {
-		p.bounds = append(p.bounds, indexBound{ix.id, bytes.Clone(last)})
+		p.bounds = append(p.bounds, indexBound{ix.id, last})
 	}
 	return err
 }
@@ -293,11 +301,12 @@ func (p *pendingCommit) mark() {
 
 // touch sets the bits in the versions of g.marked.
 func (g *touchedGroup) touch() {
-	if g.marked == nil {
+	if g.marked == nil || len(*g.marked) == 0 {
 		return
 	}
+	positions := g.list()
 	for _, v := range *g.marked {
-		v.touch(g.positions)
+		v.touch(positions)
 	}
 }
 
@@ -319,6 +328,16 @@ func (e *Engine) publish(p *pendingCommit) (number uint64, err error) {
 	if err := e.number(p, old, next); err != nil {
 		return 0, ioError("encode commit", err)
 	}
+	if p.files != nil {
+		if err := p.addBatch(); err != nil {
+			return 0, err
+		}
+		if e.wal {
+			if err := e.syncLog(); err != nil {
+				return 0, err
+			}
+		}
+	}
 	// Everything readers of the new state rely on is in place before it becomes visible.
 	for i := range p.groups {
 		g := &p.groups[i]
@@ -326,14 +345,18 @@ func (e *Engine) publish(p *pendingCommit) (number uint64, err error) {
 			g.marked = registered
 			g.touch()
 		}
-		e.journal.record(g.state, g.positions, next.commit)
+		e.journal.record(g.state, g.list(), next.commit)
 	}
 	for _, b := range p.bounds {
 		e.keyBounds.raise(b.index, b.key)
 	}
 	e.moves.add(p.t.moved, next.commit)
 	e.sequence.Add(1)
-	err = e.applyBatch(p.batch)
+	if p.files != nil {
+		err = e.ingestCommit(p.files.paths)
+	} else {
+		err = e.applyBatch(p.batch)
+	}
 	if err == nil {
 		for _, c := range p.counts {
 			c.store.rows.Add(c.delta)

@@ -353,6 +353,9 @@ func (s slowSyncFS) ReuseForWrite(a, b string, c vfs.DiskWriteCategory) (vfs.Fil
 }
 
 func TestGroupCommit(t *testing.T) {
+	if *spillFlag > 0 {
+		t.Skip("ingestions share no syncs")
+	}
 	e := openTest(t, Options{Dir: "db", FS: slowSyncFS{vfs.NewMem()}})
 	defer func() { must(t, e.Close()) }()
 	tbl := createTable(t, e, kvTable(e, "t"))
@@ -379,6 +382,9 @@ func TestGroupCommit(t *testing.T) {
 }
 
 func TestNoSyncWait(t *testing.T) {
+	if *spillFlag > 0 {
+		t.Skip("ingestions are synced")
+	}
 	e := openTest(t, Options{Dir: "db", FS: slowSyncFS{vfs.NewMem()}})
 	tbl := createTable(t, e, kvTable(e, "t"))
 	start := time.Now()

@@ -26,9 +26,10 @@ type Cursor struct {
 	positions *GroupBits
 	own       []overlayRow // the overlay's rows of the group not read yet
 	ownBuf    []overlayRow
-	started   bool   // the iterator stands somewhere in the group, or at its end
-	next      int    // page in the group
-	seek      []byte // scratch
+	ownIDs    *GroupBits // rows the overlay may have, to be read page by page; nil = own has all
+	started   bool       // the iterator stands somewhere in the group, or at its end
+	next      int        // page in the group
+	seek      []byte     // scratch
 }
 
 // ScanGroup opens a cursor over the live rows of a group. cols are positions in tbl.Columns; with
@@ -53,9 +54,13 @@ func (c *Cursor) Reset(store catalog.StoreID, group int, positions *GroupBits) e
 	c.enterGroup(group)
 	c.low, c.high = appendGroupBounds(c.low[:0], c.high[:0], store, group)
 	c.bound()
-	c.ownBuf = c.ownBuf[:0]
-	if c.view.overlay != nil {
-		c.ownBuf = c.view.overlay.groupRows(c.ownBuf, store, group, c.view.cmd)
+	c.ownBuf, c.ownIDs = c.ownBuf[:0], nil
+	if o := c.view.overlay; o != nil {
+		ok := false
+		if c.ownBuf, ok = o.groupRows(c.ownBuf, store, group, c.view.cmd); !ok {
+			c.ownIDs = &GroupBits{}
+			o.groupIDs(c.ownIDs, store, group, c.view.cmd)
+		}
 	}
 	c.own = c.ownBuf
 	return nil
@@ -97,10 +102,13 @@ func (c *Cursor) advance() (bool, error) {
 		if c.positions != nil {
 			want = c.positions[number]
 		}
-		own := c.takeOwn(number)
 		if want == 0 {
 			c.next++
 			continue
+		}
+		own, err := c.takeOwn(number)
+		if err != nil {
+			return false, err
 		}
 		if p := c.inMemory(number); p != nil && p.data != nil {
 			c.loadCached(page, want, p, own)
@@ -167,11 +175,25 @@ func (c *Cursor) following(stored uint64) int {
 	if len(c.own) > 0 {
 		next = min(next, int(c.own[0].pos>>6))
 	}
+	if c.ownIDs != nil {
+		for page := c.next + 1; page < next; page++ {
+			if c.ownIDs[page] != 0 {
+				return page
+			}
+		}
+	}
 	return next
 }
 
 // takeOwn takes the overlay's rows up to and on a page and returns those on it.
-func (c *Cursor) takeOwn(page int) []overlayRow {
+func (c *Cursor) takeOwn(page int) (_ []overlayRow, err error) {
+	if c.ownIDs != nil {
+		if c.ownIDs[page] == 0 {
+			return nil, nil
+		}
+		c.ownBuf, err = c.view.overlay.pageRows(c.ownBuf[:0], c.store, uint64(c.group)<<10|uint64(page), c.view.cmd)
+		return c.ownBuf, err
+	}
 	for len(c.own) > 0 && int(c.own[0].pos>>6) < page {
 		c.own = c.own[1:]
 	}
@@ -181,7 +203,7 @@ func (c *Cursor) takeOwn(page int) []overlayRow {
 	}
 	own := c.own[:n]
 	c.own = c.own[n:]
-	return own
+	return own, nil
 }
 
 // Close frees the cursor.

@@ -80,6 +80,9 @@ func (f fullFS) ReuseForWrite(_, name string, c vfs.DiskWriteCategory) (vfs.File
 // TestFullDisk lets the disk fill at many places, the change from one log to the next among them.
 // The commit that meets it fails, and nothing that was reported is gone afterwards.
 func TestFullDisk(t *testing.T) {
+	if *spillFlag > 0 {
+		t.Skip("commits take no room in the log")
+	}
 	payload := strings.Repeat("x", 3000)
 	for room := int64(20_000); room < 160_000; room += 3_500 {
 		disk := vfs.NewCrashableMem()

@@ -25,6 +25,7 @@ type durability struct {
 type pendingSync struct {
 	batch  *pebble.Batch
 	number uint64
+	synced bool // it is durable, and so are those before
 }
 
 // advance notes that commit n is durable.
@@ -98,7 +99,7 @@ func (e *Engine) syncLater(p pendingSync) {
 
 // syncNow waits until a commit is durable and frees its batch.
 func (e *Engine) syncNow(p pendingSync) error {
-	if e.wal {
+	if e.wal && !p.synced {
 		if err := p.batch.SyncWait(); err != nil {
 			return e.fail("sync commit", err)
 		}

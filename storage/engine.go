@@ -24,6 +24,9 @@ type Engine struct {
 	// ParseValue reads a column's Missing text; set it before the first transaction begins. The
 	// default knows plain literals.
 	ParseValue func(catalog.Type, string) (vector.Datum, error)
+	// CompileIndex makes the program of an index with expressions or a condition; set it before the
+	// first transaction begins. Without it there can be no such indexes.
+	CompileIndex func(*catalog.Table, *catalog.Index) (IndexProgram, error)
 
 	opts   Options
 	log    *slog.Logger // nil = none

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"sort"
 	"strings"
@@ -16,8 +17,21 @@ import (
 
 var bg = context.Background()
 
+// spillFlag makes every test's transactions spill above a number of bytes, and wholeFlag lock tables
+// above a number of locks.
+var (
+	spillFlag = flag.Int64("spill", 0, "let transactions spill above this many bytes")
+	wholeFlag = flag.Int("whole", 0, "let transactions lock tables above this many locks")
+)
+
 func openTest(t testing.TB, o Options) *Engine {
 	t.Helper()
+	if o.SpillBytes == 0 {
+		o.SpillBytes = *spillFlag
+	}
+	if o.WholeTableLocks == 0 {
+		o.WholeTableLocks = *wholeFlag
+	}
 	if o.Dir == "" {
 		o.InMemory = true
 	}

@@ -31,12 +31,14 @@ func (e *Engine) errDuplicate(tbl *catalog.Table, ix *indexCodec, key []vector.D
 
 // keyText is "Key (a, b)=(1, 2)".
 func (e *Engine) keyText(tbl *catalog.Table, ix *indexCodec, key []vector.Datum) string {
-	names, values := make([]string, len(ix.cols)), make([]string, len(ix.cols))
-	for i, c := range ix.cols {
-		names[i] = tbl.Columns[c].Name
-		values[i] = e.FormatValue(tbl.Columns[c].Type, key[i])
+	values := make([]string, len(key))
+	for i := range key {
+		values[i] = "null"
+		if !key[i].Null {
+			values[i] = e.FormatValue(ix.cols[i].typ, key[i])
+		}
 	}
-	return "Key (" + strings.Join(names, ", ") + ")=(" + strings.Join(values, ", ") + ")"
+	return "Key (" + ix.index.KeyText(tbl) + ")=(" + strings.Join(values, ", ") + ")"
 }
 
 func (e *Engine) keyIsDuplicated(tbl *catalog.Table, dup *duplicateKey) string {

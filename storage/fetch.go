@@ -17,6 +17,7 @@ type Fetcher struct {
 	entered bool
 	inGroup int
 	seek    []byte // scratch
+	places  []cachedPlace
 }
 
 // NewFetcher prepares fetching the columns at positions cols of tbl.Columns. The fetcher retains
@@ -43,20 +44,26 @@ func (f *Fetcher) Fetch(store catalog.StoreID, ids []uint64, b *vector.Batch) (m
 	if len(ids) > f.rows {
 		return nil, sqlerr.New(sqlerr.InternalError, "fetch of more rows than a batch holds: rows=%d", len(ids))
 	}
+	for i := 1; i < len(ids); i++ {
+		if ids[i] <= ids[i-1] {
+			return nil, sqlerr.New(sqlerr.InternalError, "fetch of row ids that do not ascend: store=%d", store)
+		}
+	}
 	if f.store != store || f.low == nil {
 		f.store, f.entered = store, false
 		f.low, f.high = storeBounds(kindRow, uint32(store))
 		f.bound()
 	}
 	f.begin()
+	if ok, err := f.fetchCached(ids); ok || err != nil {
+		f.finish(b, len(ids))
+		return nil, err
+	}
 	for at := 0; at < len(ids); {
 		page, want := ids[at]>>6, uint64(0)
 		n := 0
 		for ; at+n < len(ids) && ids[at+n]>>6 == page; n++ {
 			want |= 1 << (ids[at+n] & 63)
-		}
-		if bits.OnesCount64(want) != n || at > 0 && ids[at] <= ids[at-1] {
-			return nil, sqlerr.New(sqlerr.InternalError, "fetch of row ids that do not ascend: store=%d", store)
 		}
 		if missing, err = f.fetchPage(page, want, at, n, missing); err != nil {
 			return nil, err
@@ -68,10 +75,12 @@ func (f *Fetcher) Fetch(store catalog.StoreID, ids []uint64, b *vector.Batch) (m
 }
 
 // fetchPage puts n wanted rows of a page behind the first `at`.
-func (f *Fetcher) fetchPage(page, want uint64, at, n int, missing vector.Bitmap) (vector.Bitmap, error) {
+func (f *Fetcher) fetchPage(page, want uint64, at, n int, missing vector.Bitmap) (_ vector.Bitmap, err error) {
 	f.ownBuf = f.ownBuf[:0]
 	if f.view.overlay != nil {
-		f.ownBuf = f.view.overlay.pageRows(f.ownBuf, f.store, page, f.view.cmd)
+		if f.ownBuf, err = f.view.overlay.pageRows(f.ownBuf, f.store, page, f.view.cmd); err != nil {
+			return nil, err
+		}
 	}
 	if err := f.loadPage(page, want); err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 // Versions of what is on disk. A database written by a later version is refused; an earlier one is
 // migrated when it is opened. docs/format.md describes them.
 const (
-	formatVersion    = 1 // directory and key kinds
+	formatVersion    = 2 // directory, key kinds, what the catalog describes
 	rowCodecVersion  = 1 // rows and packed pages
 	keyCodecVersion  = 1 // memcomparable keys
 	unitFilesVersion = 1 // column unit files
@@ -145,12 +145,15 @@ func checkStoreFiles(fs vfs.FS, rowsDir string) error {
 	return errCorrupt("open store", fmt.Errorf("files are missing: dir=%s", rowsDir))
 }
 
-// noteFilled notes in FORMAT that the store's files are there.
-func (e *Engine) noteFilled() error {
-	if e.format.Filled || e.opts.InMemory {
+// noteOpened notes in FORMAT that the store's files are there, and in an earlier version's database that
+// this program may have written to it: from then on earlier programs refuse it.
+func (e *Engine) noteOpened() error {
+	if e.opts.InMemory || e.format.Filled && (e.format.Format == formatVersion || e.opts.NoMaintenance) {
 		return nil
 	}
-	e.format.Filled = true
+	if e.format.Filled = true; !e.opts.NoMaintenance {
+		e.format.Format = formatVersion
+	}
 	return writeFormat(e.fs, e.dirs.root, e.format)
 }
 

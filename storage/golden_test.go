@@ -182,10 +182,10 @@ func dumpRows(t *testing.T, e *Engine) string {
 	return s.String()
 }
 
-func checkGolden(t *testing.T, name, got string) {
+func checkGolden(t *testing.T, name, got string, latest bool) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
-	if *rewrite {
+	if *rewrite && latest {
 		must(t, os.MkdirAll("testdata", 0o755))
 		must(t, os.WriteFile(path, []byte(got), 0o644))
 		return
@@ -204,38 +204,87 @@ func checkGolden(t *testing.T, name, got string) {
 	t.Fatalf("%s: %d lines, want %d", name, len(a), len(b))
 }
 
-// The same operations give the same bytes, for ever.
-func TestGoldenBytes(t *testing.T) {
-	e := openTest(t, Options{Nodes: 2, NoFold: true})
+// fillGoldenIndexes adds what came with format 2: included columns, orders of NULLs, NULLs that are not
+// distinct.
+func fillGoldenIndexes(t *testing.T, e *Engine) {
 	fillGolden(t, e)
-	mustCheck(t, e)
-	checkGolden(t, "format1.keys", dumpKeys(t, e))
-	must(t, e.Close())
+	tbl := &catalog.Table{ID: e.NewTableID(), Schema: "public", Name: "indexes", SchemaVersion: 1, DistributeBy: []catalog.ColumnID{1}, NextColumn: 4,
+		Columns: []catalog.Column{{ID: 1, Name: "id", Type: int8Type, AddedIn: 1}, {ID: 2, Name: "a", Type: int4Type, AddedIn: 1},
+			{ID: 3, Name: "t", Type: textType, AddedIn: 1, Generated: "a || 'x'"}}}
+	for range e.Catalog().Nodes {
+		tbl.Stores = append(tbl.Stores, e.NewStoreID())
+	}
+	tbl.Indexes = []catalog.Index{
+		{ID: e.NewIndexID(), Name: "included", Columns: []catalog.ColumnID{1}, Include: []catalog.ColumnID{2, 3}, Unique: true},
+		{ID: e.NewIndexID(), Name: "ordered", Columns: []catalog.ColumnID{2, 3}, Desc: []bool{true, false}, NullsFirst: []bool{false, true}, Include: []catalog.ColumnID{1}},
+		{ID: e.NewIndexID(), Name: "same", Columns: []catalog.ColumnID{2}, Unique: true, NullsNotDistinct: true},
+	}
+	tbl = createTable(t, e, tbl)
+	b := vector.NewBatch([]vector.Kind{vector.I64, vector.I32, vector.Bytes})
+	for i := range 5 {
+		vector.AppendDatum(b.Vecs[0], vector.IntDatum(vector.I64, int64(i)))
+		a, text := vector.IntDatum(vector.I32, int64(10-i)), vector.StringDatum(strings.Repeat("t", i))
+		a.Null, text.Null = i == 2, i == 3
+		vector.AppendDatum(b.Vecs[1], a)
+		vector.AppendDatum(b.Vecs[2], text)
+	}
+	b.N = 5
+	x := e.Begin(TxnOptions{})
+	_, err := x.Insert(bg, tbl, b)
+	must(t, err)
+	must(t, x.Commit(bg))
 }
 
-// A database written by the first version stays readable.
-func TestGoldenDirectory(t *testing.T) {
-	dir := filepath.Join("testdata", "format1")
-	if *rewrite {
-		must(t, os.RemoveAll(dir))
-		e := openTest(t, Options{Dir: dir, Nodes: 2, NoFold: true, MemTableBytes: 256 << 10})
-		fillGolden(t, e)
-		checkGolden(t, "format1.rows", dumpRows(t, e))
-		must(t, e.db.Flush())
+// goldenFormats are the versions of what is on disk, the latest last: only its files are ever rewritten.
+var goldenFormats = []struct {
+	name string
+	fill func(*testing.T, *Engine)
+}{{"format1", fillGolden}, {"format2", fillGoldenIndexes}}
+
+// The same operations give the same bytes, for ever.
+func TestGoldenBytes(t *testing.T) {
+	for i, format := range goldenFormats {
+		e := openTest(t, Options{Nodes: 2, NoFold: true})
+		format.fill(t, e)
+		mustCheck(t, e)
+		checkGolden(t, format.name+".keys", dumpKeys(t, e), i == len(goldenFormats)-1)
 		must(t, e.Close())
 	}
-	fs := vfs.NewMem()
-	ok, err := vfs.Clone(vfs.Default, fs, dir, "db")
-	must(t, err)
-	equal(t, ok, true)
-	e := openTest(t, Options{Dir: "db", FS: fs})
-	mustCheck(t, e)
-	checkGolden(t, "format1.rows", dumpRows(t, e))
-	tbl := e.Catalog().Lookup("public", "golden")
-	_, err = e.FoldGroup(bg, tbl, tbl.Stores[0], 0, e.CommitNumber())
-	must(t, err)
-	checkGolden(t, "format1.rows", dumpRows(t, e))
-	must(t, e.Close())
+}
+
+// Databases written by every version stay readable, and become ones of the latest.
+func TestGoldenDirectory(t *testing.T) {
+	for i, format := range goldenFormats {
+		latest := i == len(goldenFormats)-1
+		dir := filepath.Join("testdata", format.name)
+		if *rewrite && latest {
+			must(t, os.RemoveAll(dir))
+			e := openTest(t, Options{Dir: dir, Nodes: 2, NoFold: true, MemTableBytes: 256 << 10})
+			format.fill(t, e)
+			checkGolden(t, format.name+".rows", dumpRows(t, e), true)
+			must(t, e.db.Flush())
+			must(t, e.Close())
+		}
+		fs := vfs.NewMem()
+		ok, err := vfs.Clone(vfs.Default, fs, dir, "db")
+		must(t, err)
+		equal(t, ok, true)
+		e := openTest(t, Options{Dir: "db", FS: fs, NoMaintenance: true})
+		equal(t, e.format.Format, i+1)
+		must(t, e.Close())
+		e = openTest(t, Options{Dir: "db", FS: fs})
+		equal(t, e.format.Format, formatVersion)
+		mustCheck(t, e)
+		checkGolden(t, format.name+".rows", dumpRows(t, e), false)
+		tbl := e.Catalog().Lookup("public", "golden")
+		_, err = e.FoldGroup(bg, tbl, tbl.Stores[0], 0, e.CommitNumber())
+		must(t, err)
+		checkGolden(t, format.name+".rows", dumpRows(t, e), false)
+		must(t, e.Close())
+		stored, err := loadFormat(fs, "db", fs.PathJoin("db", "rows"))
+		must(t, err)
+		equal(t, stored.Format, formatVersion)
+	}
 }
 
 func TestViewDuringCommit(t *testing.T) {

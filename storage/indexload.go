@@ -21,6 +21,7 @@ type indexLoad struct {
 
 	files *sstFiles // keys that came in order; after finish all keys
 	last  []byte    // last key in files
+	value []byte    // scratch
 	chunk *sortChunk
 	full  sync.WaitGroup // chunks being sorted
 
@@ -37,38 +38,32 @@ const (
 	maxMemoryRuns = 4
 )
 
-// add takes an entry; key has the index's prefix and is copied. A returned chunk is full: the
-// caller sorts it with sortChunk, outside of whatever lock orders its calls of add.
-func (l *indexLoad) add(key []byte, hasNull bool, ref RowRef) (full *sortChunk, err error) {
-	suffixed := !l.ix.index.Unique || hasNull
-	if suffixed {
+// add takes the entry of a row, which is copied. A returned chunk is full: the caller sorts it with
+// sortChunk, outside of whatever lock orders its calls of add.
+func (l *indexLoad) add(x rowEntry, ref RowRef) (full *sortChunk, err error) {
+	key := x.key
+	if x.suffixed {
 		key = appendRef(key, ref)
 	}
+	l.value = appendEntryValue(l.value[:0], x.suffixed, ref, x.payload)
 	if l.chunk == nil {
 		order := bytes.Compare(key, l.last)
 		if order > 0 {
 			l.last = append(l.last[:0], key...)
-			return nil, l.files.set(key, entryValue(suffixed, ref))
+			return nil, l.files.set(key, l.value)
 		}
 		if order == 0 {
 			return nil, l.duplicate(key)
 		}
 		l.chunk = &sortChunk{}
 	}
-	l.chunk.add(key, suffixed, ref)
+	l.chunk.add(key, l.value)
 	if len(l.chunk.buf) < chunkBytes {
 		return nil, nil
 	}
 	full, l.chunk = l.chunk, &sortChunk{}
 	l.full.Add(1)
 	return full, nil
-}
-
-func entryValue(suffixed bool, ref RowRef) []byte {
-	if suffixed {
-		return nil
-	}
-	return appendRef(nil, ref)
 }
 
 func (l *indexLoad) duplicate(key []byte) error {

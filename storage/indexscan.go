@@ -12,26 +12,35 @@ import (
 	"github.com/weftdb/weft/vector"
 )
 
-// IndexRange says which part of an index to scan: entries whose first columns equal Prefix and,
-// if Low or High is set, whose next column lies between them. Low and High are in the order of the
-// values, whatever the column's direction in the index; with one of them set, NULLs in that column
-// are left out.
+// IndexRange says which part of an index to scan: entries whose first columns equal Prefix, where NULL
+// stands for itself, and, if Low or High is set or NotNull says so, whose next column lies between
+// them and is not NULL. Low and High are in the order of the values, whatever the column's direction
+// in the index.
 type IndexRange struct {
 	Prefix            []vector.Datum
 	Low, High         *vector.Datum
 	LowOpen, HighOpen bool // the bound itself is left out
+	NotNull           bool
 	Reverse           bool // from the last entry to the first
 }
 
-// IndexCursor lists references in index order. It belongs to one goroutine.
+func (r *IndexRange) bounded() bool { return r.Low != nil || r.High != nil || r.NotNull }
+
+// IndexCursor lists entries in index order. It belongs to one goroutine.
 type IndexCursor struct {
 	view    *View
-	index   catalog.IndexID
+	codec   *indexCodec
 	ranges  []keyRange // not begun yet, in scan order
 	it      *pebble.Iterator
 	reverse bool
 	valid   bool
 	own     []indexEntry // the overlay's entries in the range not passed yet, in scan order
+	// ownRest is the part of the range whose entries of the overlay are not in own yet; nil = none.
+	ownRest *keyRange
+	ownBuf  []indexEntry
+	// stored and passed tell what the entry handed out last was, to be stepped over by the next call.
+	stored, passed bool
+	reader         entryReader
 }
 
 // keyRange is the keys low <= key < high.
@@ -49,7 +58,7 @@ func (v *View) ScanIndex(tbl *catalog.Table, index *catalog.Index, ranges ...Ind
 	if err != nil {
 		return nil, err
 	}
-	c := &IndexCursor{view: v, index: index.ID}
+	c := &IndexCursor{view: v, codec: ix}
 	for _, r := range ranges {
 		low, high, err := ix.bounds(r)
 		if err != nil {
@@ -84,10 +93,9 @@ func (c *IndexCursor) begin() bool {
 	c.ranges = c.ranges[1:]
 	c.it.SetBounds(r.low, r.high)
 	if c.view.overlay != nil {
-		c.own = c.view.overlay.rangeKeys(c.own[:0], c.index, r.low, r.high, c.view.cmd)
+		c.ownRest = &r
 	}
 	if c.reverse {
-		slices.Reverse(c.own)
 		c.valid = c.it.Last()
 	} else {
 		c.valid = c.it.First()
@@ -95,14 +103,26 @@ func (c *IndexCursor) begin() bool {
 	return true
 }
 
+// fillOwn reads the overlay's next entries in the range, when those before are passed.
+func (c *IndexCursor) fillOwn() (err error) {
+	for len(c.own) == 0 && c.ownRest != nil {
+		c.ownBuf, c.ownRest, err = c.view.overlay.rangeKeys(c.ownBuf[:0], c.codec.index.ID, *c.ownRest, c.view.cmd, c.reverse)
+		if err != nil {
+			return err
+		}
+		c.own = c.ownBuf
+	}
+	return nil
+}
+
 // bounds turns a range into the keys low <= key < high.
 func (ix *indexCodec) bounds(r IndexRange) (low, high []byte, err error) {
 	n := len(r.Prefix)
-	if n > len(ix.keyCodec.cols) || n == len(ix.keyCodec.cols) && (r.Low != nil || r.High != nil) {
+	if n > len(ix.keyCodec.cols) || n == len(ix.keyCodec.cols) && r.bounded() {
 		return nil, nil, sqlerr.New(sqlerr.InternalError, "index range has more values than the index has columns: index=%s", ix.index.Name)
 	}
 	prefix, _ := ix.appendDatums(appendIndexPrefix(nil, ix.index.ID), r.Prefix)
-	if r.Low == nil && r.High == nil {
+	if !r.bounded() {
 		return prefix, successor(prefix), nil
 	}
 	k := &ix.keyCodec.cols[n]
@@ -154,50 +174,74 @@ func successor(prefix []byte) []byte {
 	return []byte{0xFF, 0xFF} // no key kind is that high
 }
 
-// Next fills dst and returns how many references it holds; 0 means the end.
-func (c *IndexCursor) Next(dst []RowRef) (int, error) {
-	n := 0
-	for n < len(dst) {
-		order := 0 // of the store's entry against the overlay's: −1 = the store's comes first
-		switch {
-		case !c.valid && len(c.own) == 0:
-			if err := c.it.Error(); err != nil {
-				return 0, ioError("read index", err)
-			}
-			if !c.begin() {
-				return n, nil
-			}
-			continue
-		case !c.valid:
-			order = 1
-		case len(c.own) == 0:
-			order = -1
-		default:
-			if order = bytes.Compare(c.it.Key(), c.own[0].key); c.reverse {
-				order = -order
-			}
-		}
-		if order < 0 {
-			value, err := c.it.ValueAndErr()
-			if err != nil {
-				return 0, ioError("read index", err)
-			}
-			if dst[n], err = entryRef(c.it.Key(), value); err != nil {
-				return 0, err
-			}
-			n++
-		} else {
-			if e := &c.own[0]; !e.deleted {
-				dst[n] = e.ref
-				n++
-			}
-			c.own = c.own[1:]
-		}
-		if order <= 0 {
+// next moves to the next entry and returns it; ok is false at the end. Key and payload are valid until
+// the next call.
+func (c *IndexCursor) next() (key, payload []byte, ref RowRef, ok bool, err error) {
+	for {
+		if c.stored {
 			c.step()
 		}
+		if c.passed {
+			c.own = c.own[1:]
+		}
+		c.stored, c.passed = false, false
+		if err := c.fillOwn(); err != nil {
+			return nil, nil, 0, false, err
+		}
+		if !c.valid && len(c.own) == 0 {
+			if err := c.it.Error(); err != nil {
+				return nil, nil, 0, false, ioError("read index", err)
+			}
+			if !c.begin() {
+				return nil, nil, 0, false, nil
+			}
+			continue
+		}
+		order := c.order()
+		c.stored, c.passed = order <= 0, order >= 0
+		if order >= 0 { // the overlay's entry, also in place of the store's
+			e := &c.own[0]
+			if e.deleted {
+				continue
+			}
+			return e.key, e.payload, e.ref, true, nil
+		}
+		value, err := c.it.ValueAndErr()
+		if err != nil {
+			return nil, nil, 0, false, ioError("read index", err)
+		}
+		ref, payload, err := c.codec.splitEntry(c.it.Key(), value)
+		return c.it.Key(), payload, ref, err == nil, err
 	}
-	return n, nil
+}
+
+// order compares the store's entry with the overlay's: below 0 the store's comes first, 0 they have
+// one key.
+func (c *IndexCursor) order() int {
+	switch {
+	case !c.valid:
+		return 1
+	case len(c.own) == 0:
+		return -1
+	case c.reverse:
+		return bytes.Compare(c.own[0].key, c.it.Key())
+	}
+	return bytes.Compare(c.it.Key(), c.own[0].key)
+}
+
+// Next fills dst and returns how many references it holds; 0 means the end.
+func (c *IndexCursor) Next(dst []RowRef) (int, error) {
+	for n := range dst {
+		_, _, ref, ok, err := c.next()
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			return n, nil
+		}
+		dst[n] = ref
+	}
+	return len(dst), nil
 }
 
 func (c *IndexCursor) step() {
@@ -219,19 +263,6 @@ func (c *IndexCursor) Close() error {
 	return ioError("read index", err)
 }
 
-// Index entries of unique keys without NULL hold the row reference in the value; others end with
-// it, so that equal keys can stand side by side.
-
 func appendRef(dst []byte, ref RowRef) []byte { return binary.BigEndian.AppendUint64(dst, uint64(ref)) }
 
 func readRef(b []byte) RowRef { return RowRef(binary.BigEndian.Uint64(b)) }
-
-func entryRef(key, value []byte) (RowRef, error) {
-	switch {
-	case len(value) == 8:
-		return readRef(value), nil
-	case len(value) == 0 && len(key) > indexPrefixLen+8:
-		return readRef(key[len(key)-8:]), nil
-	}
-	return 0, errBadKey
-}

@@ -18,31 +18,32 @@ type datum = vector.Datum
 
 // sortChunk is a chunk of index entries to sort.
 type sortChunk struct {
-	buf     []byte // keys one behind the other
+	buf     []byte // keys and values one behind the other
 	entries []sortEntry
 }
 
 // sortEntry is one entry of a chunk. head is the start of the key behind the index's prefix, which
 // decides most comparisons without following at.
 type sortEntry struct {
-	head     uint64
-	at       uint32
-	size     uint32
-	ref      RowRef
-	suffixed bool
+	head  uint64
+	at    uint32
+	key   uint32 // length
+	value uint32 // length
 }
 
-func (c *sortChunk) add(key []byte, suffixed bool, ref RowRef) {
+func (c *sortChunk) add(key, value []byte) {
 	if c.buf == nil {
 		c.buf = make([]byte, 0, chunkBytes+chunkBytes/64)
 	}
 	var head [8]byte
 	copy(head[:], key[indexPrefixLen:])
-	c.entries = append(c.entries, sortEntry{binary.BigEndian.Uint64(head[:]), uint32(len(c.buf)), uint32(len(key)), ref, suffixed})
-	c.buf = append(c.buf, key...)
+	c.entries = append(c.entries, sortEntry{binary.BigEndian.Uint64(head[:]), uint32(len(c.buf)), uint32(len(key)), uint32(len(value))})
+	c.buf = append(append(c.buf, key...), value...)
 }
 
-func (c *sortChunk) key(e *sortEntry) []byte { return c.buf[e.at : e.at+e.size] }
+func (c *sortChunk) key(e *sortEntry) []byte { return c.buf[e.at : e.at+e.key] }
+
+func (c *sortChunk) value(e *sortEntry) []byte { return c.buf[e.at+e.key : e.at+e.key+e.value] }
 
 func (c *sortChunk) sort() {
 	slices.SortFunc(c.entries, func(a, b sortEntry) int {
@@ -59,8 +60,8 @@ type sortedRun struct {
 	path  string
 }
 
-// spill writes the run to a file: per entry the length of the key as uvarint, the key, a byte that
-// tells whether the key ends with the reference, and if not the reference.
+// spill writes the run to a file: per entry the lengths of key and value as uvarints, the key and the
+// value.
 func (r *sortedRun) spill(e *Engine, path string) error {
 	file, err := e.fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
@@ -71,14 +72,10 @@ func (r *sortedRun) spill(e *Engine, path string) error {
 	var num [binary.MaxVarintLen64]byte
 	for i := range r.chunk.entries {
 		x := &r.chunk.entries[i]
-		_, _ = w.Write(num[:binary.PutUvarint(num[:], uint64(x.size))]) // the first error stays for Flush
+		_, _ = w.Write(num[:binary.PutUvarint(num[:], uint64(x.key))]) // the first error stays for Flush
+		_, _ = w.Write(num[:binary.PutUvarint(num[:], uint64(x.value))])
 		_, _ = w.Write(r.chunk.key(x))
-		if x.suffixed {
-			_ = w.WriteByte(1)
-		} else {
-			_ = w.WriteByte(0)
-			_, _ = w.Write(appendRef(num[:0], x.ref))
-		}
+		_, _ = w.Write(r.chunk.value(x))
 	}
 	r.chunk = nil
 	return ioError("spill keys", errors.Join(w.Flush(), file.Close()))
@@ -112,7 +109,6 @@ type mergeSource interface {
 type chunkSource struct {
 	chunk *sortChunk
 	at    int
-	value [8]byte
 }
 
 func (s *chunkSource) first() (bool, error) { return s.next() }
@@ -124,10 +120,7 @@ func (s *chunkSource) next() (bool, error) {
 
 func (s *chunkSource) entry() (key, value []byte) {
 	x := &s.chunk.entries[s.at]
-	if !x.suffixed {
-		value = appendRef(s.value[:0], x.ref)
-	}
-	return s.chunk.key(x), value
+	return s.chunk.key(x), s.chunk.value(x)
 }
 
 func (s *chunkSource) close() {}
@@ -135,39 +128,29 @@ func (s *chunkSource) close() {}
 type runSource struct {
 	file   vfs.File
 	r      *bufio.Reader
-	key    []byte
-	value  [8]byte
-	hasRef bool
+	buf    []byte
+	keyEnd int
 }
 
 func (s *runSource) first() (bool, error) { return s.next() }
 
 func (s *runSource) next() (bool, error) {
-	size, err := binary.ReadUvarint(s.r)
+	key, err := binary.ReadUvarint(s.r)
 	if errors.Is(err, io.EOF) {
 		return false, nil
 	}
+	var value uint64
 	if err == nil {
-		s.key = slices.Grow(s.key[:0], int(size))[:size]
-		_, err = io.ReadFull(s.r, s.key)
+		value, err = binary.ReadUvarint(s.r)
 	}
 	if err == nil {
-		var suffixed byte
-		if suffixed, err = s.r.ReadByte(); err == nil {
-			if s.hasRef = suffixed == 0; s.hasRef {
-				_, err = io.ReadFull(s.r, s.value[:])
-			}
-		}
+		s.buf, s.keyEnd = slices.Grow(s.buf[:0], int(key+value))[:key+value], int(key)
+		_, err = io.ReadFull(s.r, s.buf)
 	}
 	return err == nil, ioError("read spilled keys", err)
 }
 
-func (s *runSource) entry() (key, value []byte) {
-	if s.hasRef {
-		value = s.value[:]
-	}
-	return s.key, value
-}
+func (s *runSource) entry() (key, value []byte) { return s.buf[:s.keyEnd], s.buf[s.keyEnd:] }
 
 func (s *runSource) close() { _ = s.file.Close() }
 

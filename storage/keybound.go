@@ -69,10 +69,11 @@ func (e *Engine) lastKey(id catalog.IndexID) ([]byte, error) {
 	return last, ioError("read index", it.Close())
 }
 
-// raise makes a bound at least a key that is about to be committed. The commit mutex is held.
+// raise makes a bound at least a key that is about to be stored. The commit mutex is held.
 func (k *keyBounds) raise(id catalog.IndexID, key []byte) {
 	if bound := k.get(id); bound != nil && bytes.Compare(key, *bound.Load()) > 0 {
-		bound.Store(&key)
+		own := bytes.Clone(key)
+		bound.Store(&own)
 	}
 }
 

@@ -50,7 +50,7 @@ const (
 	keyBytea // as text, without collation
 )
 
-// keyColumn is one column of a key.
+// keyColumn is one part of a key, a column or an expression.
 type keyColumn struct {
 	typ        catalog.Type
 	op         keyOp
@@ -61,17 +61,6 @@ type keyColumn struct {
 // keyCodec encodes and decodes the keys of one index. It is immutable.
 type keyCodec struct {
 	cols []keyColumn
-}
-
-// newKeyCodec makes a codec. desc may be shorter than types; NULLs come last in ascending columns
-// and first in descending ones, as in PostgreSQL.
-func newKeyCodec(types []catalog.Type, desc []bool) *keyCodec {
-	c := &keyCodec{cols: make([]keyColumn, len(types))}
-	for i, t := range types {
-		d := i < len(desc) && desc[i]
-		c.cols[i] = keyColumn{typ: t, op: keyOpOf(t), desc: d, nullsFirst: d}
-	}
-	return c
 }
 
 // keyOpOf chooses the encoding of a type.

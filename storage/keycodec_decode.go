@@ -68,7 +68,7 @@ func (k *keyColumn) decodePayload(b []byte) (d vector.Datum, used int, ok bool) 
 	case keyInt16:
 		d = vector.IntDatum(kind, int64(int16(binary.BigEndian.Uint16(b)^1<<15)))
 	case keyInt32:
-		d = vector.IntDatum(kind, int64(int32(binary.BigEndian.Uint32(b)^1<<31)))
+		d = vector.IntDatum(kind, int64(readKeyInt32(b)))
 	case keyInt64:
 		d = vector.IntDatum(kind, readKeyInt64(b))
 	case keyInt128:
@@ -134,6 +134,8 @@ func (k *keyColumn) decodeText(b []byte) (d vector.Datum, used int, ok bool) {
 
 func blanks(n int) string { return strings.Repeat(" ", max(n, 0)) }
 
+func readKeyInt32(b []byte) int32 { return int32(binary.BigEndian.Uint32(b) ^ 1<<31) }
+
 func readKeyInt64(b []byte) int64 { return int64(binary.BigEndian.Uint64(b) ^ 1<<63) }
 
 func readKeyInt128(b []byte) vector.Int128 {
@@ -177,11 +179,14 @@ func intervalFromSpan(x vector.Int128) vector.Interval {
 		return vector.Interval{}
 	}
 	days, micros := bits.Div64(hi, lo, dayMicros)
-	months := uint64(0)
-	if days > math.MaxInt32 {
-		months = min(days/30, math.MaxInt32)
+	months, most := uint64(0), uint64(math.MaxInt32)
+	if neg {
+		most++ // negating it below leaves it as it is, as it has to
+	}
+	if days > most {
+		months = min(days/30, most)
 		days -= months * 30
-		whole := min(days, math.MaxInt32)
+		whole := min(days, most)
 		micros += (days - whole) * dayMicros
 		days = whole
 	}

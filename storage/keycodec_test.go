@@ -174,6 +174,16 @@ func compareColumn(k keyColumn, a, b vector.Datum) int {
 	return compareDatums(k.typ, a, b)
 }
 
+// newKeyCodec makes a codec with NULLs where CREATE INDEX puts them.
+func newKeyCodec(types []catalog.Type, desc []bool) *keyCodec {
+	c := &keyCodec{}
+	for i, t := range types {
+		d := i < len(desc) && desc[i]
+		c.cols = append(c.cols, keyColumn{typ: t, op: keyOpOf(t), desc: d, nullsFirst: d})
+	}
+	return c
+}
+
 func TestKeyOrder(t *testing.T) {
 	r := newRand(t)
 	for round := range 3000 {
@@ -327,5 +337,19 @@ func BenchmarkKeyEncode(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/key")
 		})
+	}
+}
+
+// The longest intervals there are survive their key.
+func TestKeyIntervalExtremes(t *testing.T) {
+	codec := newKeyCodec([]catalog.Type{{ID: catalog.Interval}}, nil)
+	for _, months := range []int32{math.MinInt32, math.MinInt32 + 1, math.MaxInt32} {
+		for _, days := range []int32{math.MinInt32, 0, math.MaxInt32} {
+			for _, micros := range []int64{math.MinInt64, math.MinInt64 + 1, 0, math.MaxInt64} {
+				want := []vector.Datum{vector.IntervalDatum(vector.Interval{Months: months, Days: days, Micros: micros})}
+				key, _ := codec.appendDatums(nil, want)
+				checkKeyDecode(t, codec, want, key)
+			}
+		}
 	}
 }

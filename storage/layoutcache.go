@@ -24,20 +24,13 @@ type layoutCache struct {
 // codecs of its indexes.
 type tableCodec struct {
 	*tableLayout
-	indexes []indexCodec // as tbl.Indexes
+	indexes []indexCodec // those of tbl.Indexes that are written
 	route   router
 	notNull []int // positions of NOT NULL columns
-	// keyCols are the positions of the columns that occur in indexes; keyAt[k] says where in it the
-	// columns of index k are.
+	// keyCols are the positions of the columns that indexes are made of; inputAt[k] says where in it
+	// the inputs of index k are.
 	keyCols []int
-	keyAt   [][]int
-}
-
-// indexCodec encodes the entries of one index.
-type indexCodec struct {
-	keyCodec
-	index *catalog.Index
-	cols  []int // positions in tbl.Columns
+	inputAt [][]int
 }
 
 // codec returns the compiled form of a table.
@@ -72,17 +65,13 @@ func (e *Engine) newTableCodec(tbl *catalog.Table) (*tableCodec, error) {
 	}
 	t := &tableCodec{tableLayout: layout}
 	for i := range tbl.Indexes {
-		ix := indexCodec{index: &tbl.Indexes[i]}
-		types := make([]catalog.Type, len(ix.index.Columns))
-		for n, id := range ix.index.Columns {
-			at := tbl.ColumnByID(id)
-			if at < 0 {
-				return nil, errNoColumn(tbl, id)
-			}
-			ix.cols = append(ix.cols, at)
-			types[n] = tbl.Columns[at].Type
+		if !tbl.Indexes[i].Written() {
+			continue
 		}
-		ix.keyCodec = *newKeyCodec(types, ix.index.Desc)
+		ix, err := e.newIndexCodec(tbl, &tbl.Indexes[i])
+		if err != nil {
+			return nil, err
+		}
 		t.indexes = append(t.indexes, ix)
 	}
 	t.findKeyColumns()
@@ -124,7 +113,7 @@ func (t *tableCodec) checkBatch(b *vector.Batch) error {
 func (t *tableCodec) findKeyColumns() {
 	for k := range t.indexes {
 		var places []int
-		for _, col := range t.indexes[k].cols {
+		for _, col := range t.indexes[k].inputs {
 			place := slices.Index(t.keyCols, col)
 			if place < 0 {
 				place = len(t.keyCols)
@@ -132,6 +121,6 @@ func (t *tableCodec) findKeyColumns() {
 			}
 			places = append(places, place)
 		}
-		t.keyAt = append(t.keyAt, places)
+		t.inputAt = append(t.inputAt, places)
 	}
 }

@@ -107,9 +107,11 @@ func (l *Loader) chooseFresh() error {
 		}
 		return err
 	}
-	if err := l.t.lockForWrite(l.ctx, l.tbl); err != nil {
+	now, err := l.t.lockForWrite(l.ctx, l.tbl)
+	if err != nil {
 		return err
 	}
+	l.tbl = now // it may have got an index since the load was planned
 	l.t.mu.Lock()
 	fixed := l.t.snap != nil // the transaction would not see what its snapshot does not have
 	l.t.mu.Unlock()
@@ -120,7 +122,7 @@ func (l *Loader) chooseFresh() error {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	for _, s := range l.tbl.Stores {
-		if o.stores[s] != nil || l.t.e.stores.get(s).rows.Load() != 0 {
+		if o.stores[s] != nil || o.spill.hasStore(s) || l.t.e.stores.get(s).rows.Load() != 0 {
 			return nil
 		}
 	}

@@ -15,7 +15,6 @@ type loadJob struct {
 	nodes, hashes []uint32
 	parts         []loadPart
 	keys          keyTable
-	picked        []*vector.Vector
 }
 
 var loadJobs = sync.Pool{New: func() any { return &loadJob{} }}
@@ -108,14 +107,8 @@ func (j *loadJob) encode(l *Loader) error {
 	j.keys.reset(j.total, len(l.indexes))
 	for k := range l.indexes {
 		ix := l.indexes[k].ix
-		j.picked = j.picked[:0]
-		for _, c := range ix.cols {
-			j.picked = append(j.picked, j.vecs[c])
-		}
-		for i := range j.total {
-			if err := j.keys.set(i, k, ix, j.picked, i); err != nil {
-				return err
-			}
+		if err := j.keys.fill(k, ix, j.vecs, ix.inputs, nil, j.total); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -162,8 +155,11 @@ func (j *loadJob) write(l *Loader) (full []fullChunk, err error) {
 		ref := MakeRowRef(l.nodes[node].store, ids[node])
 		ids[node]++
 		for k, load := range l.indexes {
-			key, hasNull := j.keys.get(i, k)
-			chunk, err := load.add(key[:len(key):len(key)], hasNull, ref)
+			entry := j.keys.get(i, k)
+			if !entry.present {
+				continue
+			}
+			chunk, err := load.add(entry, ref)
 			if err != nil {
 				return full, err
 			}

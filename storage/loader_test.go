@@ -325,7 +325,7 @@ func TestIndexLoadSpill(t *testing.T) {
 	const n = 30000
 	for i, p := range r.Perm(n) {
 		key, _ := ix.appendDatums(appendIndexPrefix(nil, ix.index.ID), []vector.Datum{vector.IntDatum(vector.I64, int64(p))})
-		_, err := l.add(key, false, RowRef(p))
+		_, err := l.add(rowEntry{key: key, present: true}, RowRef(p))
 		must(t, err)
 		if i%2000 == 1999 && l.chunk != nil {
 			full := l.chunk

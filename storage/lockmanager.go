@@ -61,6 +61,9 @@ type lockWait struct {
 	mode  LockMode
 	done  chan struct{} // closed when granted
 	over  bool          // granted
+	// only, where not nil, are those whose holds are waited for: nothing is locked in the end, and
+	// nobody waits behind the request.
+	only []*lockOwner
 }
 
 // lockOwner is a transaction as the lock manager sees it.
@@ -149,7 +152,7 @@ func (s *lockShard) tryLock(o *lockOwner, r resource, mode LockMode) (ok, held b
 	// overtake a waiting request that conflicts with theirs, or writers would starve.
 	if mine == 0 && l.more != nil {
 		for _, w := range l.more.waiting {
-			if r.conflicts(mode)&w.mode.bit() != 0 {
+			if w.only == nil && r.conflicts(mode)&w.mode.bit() != 0 {
 				return false, false
 			}
 		}
@@ -160,6 +163,15 @@ func (s *lockShard) tryLock(o *lockOwner, r resource, mode LockMode) (ok, held b
 		o.remember(r)
 	}
 	return true, false
+}
+
+// heldByOthers reports whether somebody but o holds a resource in any mode.
+func (m *lockManager) heldByOthers(o *lockOwner, r resource) bool {
+	s := m.shard(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.locks[r]
+	return l.modesOfOthers(o) != 0
 }
 
 func (o *lockOwner) remember(r resource) {

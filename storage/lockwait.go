@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -29,6 +30,52 @@ func (m *lockManager) wait(ctx context.Context, s *lockShard, o *lockOwner, r re
 	}
 	s.locks[r] = l
 	s.mu.Unlock()
+	return m.await(ctx, s, w)
+}
+
+// awaitHolders waits until everybody who now holds a resource in a mode that conflicts with mode has
+// ended. It locks nothing, and others go on locking the resource.
+func (m *lockManager) awaitHolders(ctx context.Context, o *lockOwner, r resource, mode LockMode) error {
+	s := m.shard(r)
+	m.waitMu.Lock()
+	s.mu.Lock()
+	l := s.locks[r]
+	only := l.conflicting(o, r.conflicts(mode))
+	if len(only) == 0 {
+		s.mu.Unlock()
+		m.waitMu.Unlock()
+		return nil
+	}
+	w := &lockWait{owner: o, res: r, mode: mode, done: make(chan struct{}), only: only}
+	if l.more == nil {
+		l.more = &lockQueue{}
+	}
+	l.more.waiting = append(l.more.waiting, w)
+	s.locks[r] = l
+	s.mu.Unlock()
+	return m.await(ctx, s, w)
+}
+
+// conflicting lists the holders other than o whose modes are among some.
+func (l *lockState) conflicting(o *lockOwner, some modeSet) []*lockOwner {
+	var list []*lockOwner
+	if l.holder != nil && l.holder != o && l.modes&some != 0 {
+		list = append(list, l.holder)
+	}
+	if l.more != nil {
+		for _, h := range l.more.holders {
+			if h.owner != o && h.modes&some != 0 {
+				list = append(list, h.owner)
+			}
+		}
+	}
+	return list
+}
+
+// await waits for a request that is in its queue; before, it looks for a deadlock. waitMu is held and
+// is released.
+func (m *lockManager) await(ctx context.Context, s *lockShard, w *lockWait) error {
+	o, r := w.owner, w.res
 	o.wait = append(o.wait, w)
 	m.waits.Add(1)
 
@@ -114,6 +161,16 @@ func (m *lockManager) grant(s *lockShard, r resource, l lockState) {
 		rest := queue[:0]
 		for _, w := range queue {
 			conflicts := r.conflicts(w.mode)
+			if w.only != nil {
+				if !l.holdsAny(w.only, conflicts) {
+					w.owner.forget(w)
+					w.over = true
+					close(w.done)
+				} else {
+					rest = append(rest, w)
+				}
+				continue
+			}
 			mine := l.modesOf(w.owner)
 			if conflicts&l.modesOfOthers(w.owner) != 0 || mine == 0 && conflicts&blocked != 0 {
 				blocked |= w.mode.bit()
@@ -139,6 +196,11 @@ func (m *lockManager) grant(s *lockShard, r resource, l lockState) {
 		return
 	}
 	s.locks[r] = l
+}
+
+// holdsAny reports whether some of a list of owners still hold the resource in modes among some.
+func (l *lockState) holdsAny(owners []*lockOwner, some modeSet) bool {
+	return slices.ContainsFunc(owners, func(o *lockOwner) bool { return l.modesOf(o)&some != 0 })
 }
 
 // findCycle looks for a chain of waits that leads from w back to its owner, and returns the
@@ -179,17 +241,12 @@ func (m *lockManager) blockers(w *lockWait) []*lockOwner {
 	defer s.mu.Unlock()
 	l := s.locks[w.res]
 	conflicts := w.res.conflicts(w.mode)
-	var list []*lockOwner
-	if l.holder != nil && l.holder != w.owner && l.modes&conflicts != 0 {
-		list = append(list, l.holder)
+	list := l.conflicting(w.owner, conflicts)
+	if w.only != nil {
+		return slices.DeleteFunc(list, func(o *lockOwner) bool { return !slices.Contains(w.only, o) })
 	}
 	if l.more == nil {
 		return list
-	}
-	for _, h := range l.more.holders {
-		if h.owner != w.owner && h.modes&conflicts != 0 {
-			list = append(list, h.owner)
-		}
 	}
 	if l.modesOf(w.owner) != 0 { // grant lets upgrades pass the queue
 		return list
@@ -198,7 +255,7 @@ func (m *lockManager) blockers(w *lockWait) []*lockOwner {
 		if x == w {
 			break
 		}
-		if x.owner != w.owner && conflicts&x.mode.bit() != 0 {
+		if x.only == nil && x.owner != w.owner && conflicts&x.mode.bit() != 0 {
 			list = append(list, x.owner)
 		}
 	}

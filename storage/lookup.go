@@ -102,7 +102,10 @@ func (v *View) lookupOwn(tbl *catalog.Table, index *catalog.Index, encoded []byt
 	if !own {
 		return 0, false, false, nil
 	}
-	ref, deleted, ok := v.overlay.lookupKey(index.ID, encoded, v.cmd)
+	ref, deleted, ok, err := v.overlay.lookupKey(index.ID, encoded, v.cmd)
+	if err != nil {
+		return 0, false, true, err
+	}
 	if found = ok && !deleted; !ok {
 		if ref, found, err = getRef(v.snap.db, encoded); err != nil {
 			return 0, false, true, err

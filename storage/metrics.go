@@ -9,6 +9,7 @@ type counters struct {
 	uniqueConflicts, rowConflicts                atomic.Uint64
 	snapshots                                    atomic.Int64
 	loadedRows                                   atomic.Uint64
+	spilledBytes                                 atomic.Uint64
 }
 
 // Metrics are an engine's running totals and states.
@@ -26,6 +27,7 @@ type Metrics struct {
 	LockWaits       uint64
 	Deadlocks       uint64
 	LoadedRows      uint64 // by bulk loads into fresh stores
+	SpilledBytes    uint64 // of temporary files for the writes of large transactions
 	Snapshots       int64  // open now
 	SerialActive    int    // serializable transactions that are watched now
 	SerialDone      int    // records of committed ones that these may be in conflict with
@@ -48,7 +50,7 @@ func (e *Engine) Metrics() Metrics {
 		Rollbacks: c.rollbacks.Load(), SyncWaits: c.syncWaits.Load(), LogSyncs: e.fs.walSyncs.Load(),
 		UniqueConflicts: c.uniqueConflicts.Load(), RowConflicts: c.rowConflicts.Load(),
 		LockWaits: e.locks.waits.Load(), Deadlocks: e.locks.deadlocks.Load(),
-		LoadedRows: c.loadedRows.Load(), Snapshots: c.snapshots.Load(),
+		LoadedRows: c.loadedRows.Load(), SpilledBytes: c.spilledBytes.Load(), Snapshots: c.snapshots.Load(),
 		SerialActive: active, SerialDone: done,
 		CacheHits: m.BlockCache.Hits, CacheMisses: m.BlockCache.Misses, CacheBytes: m.BlockCache.Size,
 		MemTableBytes: m.MemTable.Size, DiskBytes: m.DiskSpaceUsage(), WriteStalls: e.fs.stalls.Load(),

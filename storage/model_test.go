@@ -29,17 +29,30 @@ type modelTest struct {
 	e         *Engine
 	fs        vfs.FS
 	tbl       *catalog.Table
+	spill     int64 // Options.SpillBytes
 	committed model
 	views     []*View
 	expected  []model
 }
 
-func TestModel(t *testing.T) {
-	for round := range scaled(15) {
-		m := &modelTest{T: t, r: newRand(t), fs: vfs.NewMem(), committed: model{}}
-		m.e = openTest(t, Options{Dir: "db", FS: m.fs, Nodes: 1 + round%3, MemTableBytes: 256 << 10})
+func TestModel(t *testing.T) { testModel(t, scaled(15), 0) }
+
+// TestModelSpilled lets every write of a transaction go to files, or every few.
+func TestModelSpilled(t *testing.T) {
+	for _, bytes := range []int64{1, 6000, 20000} {
+		testModel(t, 1+scaled(5), bytes)
+	}
+}
+
+func testModel(t *testing.T, rounds int, spill int64) {
+	for round := range rounds {
+		m := &modelTest{T: t, r: newRand(t), fs: vfs.NewMem(), spill: spill, committed: model{}}
+		m.e = openTest(t, Options{Dir: "db", FS: m.fs, Nodes: 1 + round%3, MemTableBytes: 256 << 10, SpillBytes: spill})
 		tbl := kvTable(m.e, "t")
 		tbl.Indexes = append(tbl.Indexes, catalog.Index{ID: m.e.NewIndexID(), Name: "t_v", Columns: []catalog.ColumnID{2}})
+		if round%2 == 1 {
+			tbl.Indexes[1].Include = []catalog.ColumnID{1}
+		}
 		m.tbl = createTable(t, m.e, tbl)
 		for range 40 {
 			m.step()
@@ -57,7 +70,7 @@ func (m *modelTest) step() {
 	case 1:
 		m.dropViews()
 		must(m, m.e.Close())
-		m.e = openTest(m, Options{Dir: "db", FS: m.fs, MemTableBytes: 256 << 10})
+		m.e = openTest(m, Options{Dir: "db", FS: m.fs, MemTableBytes: 256 << 10, SpillBytes: m.spill})
 		m.tbl = m.e.Catalog().Table(m.tbl.ID)
 	case 2:
 		m.truncate()

@@ -21,6 +21,10 @@ type directories struct {
 	temp string
 }
 
+// maxSpillBytes keeps a batch with all that is in memory, and with what the statement that made it too
+// much has added, far from the 4 GB at which Pebble's batches end.
+const maxSpillBytes = 1 << 30
+
 func (o *Options) setDefaults() {
 	if o.Nodes <= 0 {
 		o.Nodes = 1
@@ -34,6 +38,13 @@ func (o *Options) setDefaults() {
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = 64 << 20
 	}
+	if o.SpillBytes <= 0 {
+		o.SpillBytes = 64 << 20
+	}
+	if o.WholeTableLocks <= 0 {
+		o.WholeTableLocks = 100_000
+	}
+	o.SpillBytes = min(o.SpillBytes, maxSpillBytes)
 	if o.MemTableBytes <= 0 {
 		o.MemTableBytes = 32 << 20
 	}
@@ -121,7 +132,7 @@ func (e *Engine) storeOptions() *pebble.Options {
 		MemTableStopWritesThreshold: 4,
 		BytesPerSync:                1 << 20,
 		WALBytesPerSync:             1 << 20,
-		L0CompactionThreshold:       2,
+		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       24,
 		LBaseMaxBytes:               64 << 20,
 		FlushSplitBytes:             4 << 20,
@@ -172,7 +183,7 @@ func (e *Engine) load() error {
 		snap = catalog.NewSnapshot(e.opts.Nodes)
 	}
 	if e.failed() == nil { // else there is damage; what can be read is
-		if err := e.noteFilled(); err != nil {
+		if err := e.noteOpened(); err != nil {
 			return err
 		}
 		if snap, err = e.removeTemporaries(snap); err != nil {

@@ -27,6 +27,13 @@ type Options struct {
 	// MemTableBytes is the size at which recent writes are flushed to a file. Default 32 MB:
 	// smaller ones cost more merging, larger ones make recovery after a crash longer.
 	MemTableBytes int64
+	// SpillBytes is how much memory the writes of one transaction may take; more go to temporary files.
+	// Default 64 MB, at most 1 GB: one commit's batch must hold what was not spilled.
+	SpillBytes int64
+	// WholeTableLocks is from how many rows and keys of a table on a transaction tries to lock the table
+	// instead of further ones. Default 100,000: each takes about 100 bytes, and to others that wait for
+	// the table it is as if all its rows were locked.
+	WholeTableLocks int
 	// NoFold turns the folding of cold rows in the background off; FoldGroup stays.
 	NoFold bool
 	// NoMaintenance turns folding off, and the merging of files in the background too.

@@ -1,8 +1,10 @@
 package storage
 
 import (
+	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"github.com/weftdb/weft/catalog"
 )
@@ -13,6 +15,9 @@ import (
 // index key form a chain, newest first. A view with command number c sees, of each chain, the
 // newest version of a command before c; chains without one are as in the snapshot. Undoing means
 // dropping the newest versions again.
+//
+// When the versions take too much memory, all of them move to a store of their own on disk, and chains
+// begin anew: what is in memory of a row or key is newer than what was spilled of it.
 type overlay struct {
 	// mu guards everything below. A statement's workers add versions while its scans, and cursors
 	// left open by earlier statements, look at older ones. The bytes versions point to never
@@ -23,7 +28,12 @@ type overlay struct {
 	rows     []rowVersion
 	keys     []keyVersion
 	arena    byteArena
-	anything bool // some version was ever added
+	anything bool        // some version was ever added
+	spill    *spillStore // nil = everything is in memory
+
+	// users are the transaction, until it has ended, and the views that read the overlay. The last one
+	// removes the spilled versions.
+	users atomic.Int64
 }
 
 // overlayStore holds the rows written in one store.
@@ -129,7 +139,7 @@ func (o *overlay) put(ref RowRef, cmd uint32, row []byte, inserted bool) {
 	o.anything = true
 }
 
-// newest returns a row's newest version whatever its command. mu is held.
+// newest returns a row's newest version in memory whatever its command. mu is held.
 func (o *overlay) newest(ref RowRef) (v *rowVersion, ok bool) {
 	s := o.stores[ref.Store()]
 	if s == nil {
@@ -161,45 +171,80 @@ type overlayRow struct {
 	row []byte
 }
 
-// groupRows appends the rows of a group that a view with command number cmd sees, ascending.
-func (o *overlay) groupRows(dst []overlayRow, store catalog.StoreID, group int, cmd uint32) []overlayRow {
+// groupRows appends the rows of a group that a view with command number cmd sees, ascending. ok is
+// false when some may have been spilled: those are read page by page.
+func (o *overlay) groupRows(dst []overlayRow, store catalog.StoreID, group int, cmd uint32) (rows []overlayRow, ok bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
+	if o.spilledGroup(store, group, cmd) != nil {
+		return dst, false
+	}
 	s := o.stores[store]
 	if s == nil {
-		return dst
+		return dst, true
 	}
 	g := s.groups[group]
 	if g == nil {
-		return dst
+		return dst, true
 	}
 	for i, pos := range g.pos {
 		if v := o.visible(g.head[i], cmd); v >= 0 {
 			dst = append(dst, overlayRow{pos, o.rows[v].row})
 		}
 	}
-	return dst
+	return dst, true
 }
 
-// pageRows appends the rows of one page, as groupRows does for a group.
-func (o *overlay) pageRows(dst []overlayRow, store catalog.StoreID, page uint64, cmd uint32) []overlayRow {
+// groupIDs sets the bits of the rows of a group that a view with command number cmd sees in the
+// overlay, and maybe those of spilled versions it does not see, and reports whether there are any.
+func (o *overlay) groupIDs(dst *GroupBits, store catalog.StoreID, group int, cmd uint32) (any bool) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	s := o.stores[store]
-	if s == nil {
-		return dst
-	}
-	g := s.groups[int(page>>10)]
-	if g == nil {
-		return dst
-	}
-	first := uint16(page&1023) << 6
-	for i := g.search(first); i < len(g.pos) && g.pos[i]-first < PageRows; i++ {
-		if v := o.visible(g.head[i], cmd); v >= 0 {
-			dst = append(dst, overlayRow{g.pos[i], o.rows[v].row})
+	if spilled := o.spilledGroup(store, group, cmd); spilled != nil {
+		any = true
+		for i, word := range spilled {
+			dst[i] |= word
 		}
 	}
-	return dst
+	s := o.stores[store]
+	if s == nil || s.groups[group] == nil {
+		return any
+	}
+	g := s.groups[group]
+	for i, pos := range g.pos {
+		if o.visible(g.head[i], cmd) >= 0 {
+			dst.Set(int(pos))
+			any = true
+		}
+	}
+	return any
+}
+
+// pageRows appends the rows of one page that a view with command number cmd sees, ascending.
+func (o *overlay) pageRows(dst []overlayRow, store catalog.StoreID, page uint64, cmd uint32) ([]overlayRow, error) {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	start, inMemory := len(dst), uint64(0)
+	group, first := int(page>>10), uint16(page&1023)<<6
+	if s := o.stores[store]; s != nil && s.groups[group] != nil {
+		g := s.groups[group]
+		for i := g.search(first); i < len(g.pos) && g.pos[i]-first < PageRows; i++ {
+			if v := o.visible(g.head[i], cmd); v >= 0 {
+				dst = append(dst, overlayRow{g.pos[i], o.rows[v].row})
+				inMemory |= 1 << (g.pos[i] & 63)
+			}
+		}
+	}
+	spilled := o.spilledGroup(store, group, cmd)
+	if spilled == nil || spilled[page&1023]&^inMemory == 0 {
+		return dst, nil
+	}
+	n := len(dst)
+	dst, err := o.spill.pageRows(dst, store, page, spilled[page&1023]&^inMemory, cmd)
+	if n > start && len(dst) > n {
+		slices.SortFunc(dst[start:], func(a, b overlayRow) int { return int(a.pos) - int(b.pos) })
+	}
+	return dst, err
 }
 
 // groups returns one more than the largest group number with rows in a store.
@@ -212,32 +257,50 @@ func (o *overlay) groups(store catalog.StoreID) int {
 			n = max(n, number+1)
 		}
 	}
+	if o.spill != nil {
+		n = max(n, o.spill.stores[store])
+	}
 	return n
 }
 
-// overlayMark is a state of the overlay to return to.
+// overlayMark is a state of the overlay to return to: the numbers of the versions added next.
 type overlayMark struct{ rows, keys int }
+
+// firstInMemory returns the numbers of the oldest versions in memory. mu is held.
+func (o *overlay) firstInMemory() (m overlayMark) {
+	if o.spill != nil {
+		m.rows, m.keys = o.spill.rows.next, o.spill.keys.next
+	}
+	return m
+}
 
 func (o *overlay) mark() overlayMark {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	return overlayMark{len(o.rows), len(o.keys)}
+	m := o.firstInMemory()
+	return overlayMark{m.rows + len(o.rows), m.keys + len(o.keys)}
 }
 
 // undo drops every version added after the mark.
 func (o *overlay) undo(m overlayMark) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for i := len(o.rows) - 1; i >= m.rows; i-- {
+	first := o.firstInMemory()
+	rows, keys := max(m.rows-first.rows, 0), max(m.keys-first.keys, 0)
+	for i := len(o.rows) - 1; i >= rows; i-- {
 		v := &o.rows[i]
 		v.group.head[v.group.search(v.pos)] = v.prev
 	}
-	clear(o.rows[m.rows:])
-	o.rows = o.rows[:m.rows]
-	for i := len(o.keys) - 1; i >= m.keys; i-- {
+	clear(o.rows[rows:])
+	o.rows = o.rows[:rows]
+	for i := len(o.keys) - 1; i >= keys; i-- {
 		v := &o.keys[i]
 		*v.index.list.at(v.key) = v.prev
 	}
-	clear(o.keys[m.keys:])
-	o.keys = o.keys[:m.keys]
+	clear(o.keys[keys:])
+	o.keys = o.keys[:keys]
+	if o.spill != nil {
+		o.spill.rows.kill(m.rows)
+		o.spill.keys.kill(m.keys)
+	}
 }

@@ -2,6 +2,8 @@ package storage
 
 import (
 	"bytes"
+	"math"
+	"slices"
 	"sort"
 
 	"github.com/weftdb/weft/catalog"
@@ -16,6 +18,7 @@ type overlayIndex struct {
 // keyVersion is one version of an index entry.
 type keyVersion struct {
 	key     []byte // with the index's prefix, as on disk
+	payload []byte // of included columns, nil = none
 	index   *overlayIndex
 	ref     RowRef
 	cmd     uint32
@@ -43,6 +46,9 @@ func (o *overlay) putKey(id catalog.IndexID, v keyVersion, cmd uint32) {
 	ix := o.index(id)
 	head, stored := ix.list.insert(v.key, &o.arena)
 	v.key, v.index, v.cmd, v.prev = stored, ix, cmd, *head
+	if v.payload != nil {
+		v.payload = o.arena.add(v.payload)
+	}
 	o.keys = append(o.keys, v)
 	*head = int32(len(o.keys) - 1)
 	o.anything = true
@@ -57,49 +63,95 @@ func (o *overlay) visibleKey(head int32, cmd uint32) int32 {
 }
 
 // lookupKey returns what a view with command number cmd sees of an index entry.
-func (o *overlay) lookupKey(id catalog.IndexID, key []byte, cmd uint32) (ref RowRef, deleted, ok bool) {
+func (o *overlay) lookupKey(id catalog.IndexID, key []byte, cmd uint32) (ref RowRef, deleted, ok bool, err error) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	ix := o.indexes[id]
-	if ix == nil {
-		return 0, false, false
+	if ix := o.indexes[id]; ix != nil {
+		if head := ix.list.at(key); head != nil {
+			if v := o.visibleKey(*head, cmd); v >= 0 {
+				return o.keys[v].ref, o.keys[v].deleted, true, nil
+			}
+		}
 	}
-	head := ix.list.at(key)
-	if head == nil {
-		return 0, false, false
+	r := spillReader{store: o.spill}
+	v, ok, err := r.findKey(id, key, cmd)
+	if ok && err == nil {
+		ref, deleted = readRef(v.rest), v.deleted()
 	}
-	v := o.visibleKey(*head, cmd)
-	if v < 0 {
-		return 0, false, false
-	}
-	return o.keys[v].ref, o.keys[v].deleted, true
+	return ref, deleted, ok, r.close(err)
 }
 
 // indexEntry is an index entry as a view sees it in the overlay.
 type indexEntry struct {
 	key     []byte
+	payload []byte
 	ref     RowRef
 	deleted bool
 }
 
-// rangeKeys appends the entries with low <= key < high that a view with command number cmd sees.
-func (o *overlay) rangeKeys(dst []indexEntry, id catalog.IndexID, low, high []byte, cmd uint32) []indexEntry {
+// maxRangeKeys is how many spilled entries rangeKeys returns at most. More take memory, fewer cost
+// iterators.
+const maxRangeKeys = 1024
+
+// rangeKeys appends the entries with low <= key < high that a view with command number cmd sees, in the
+// order of their keys or in reverse. If there are very many it stops before the end: rest is then the
+// part of the range that is left.
+func (o *overlay) rangeKeys(dst []indexEntry, id catalog.IndexID, r keyRange, cmd uint32, reverse bool) (_ []indexEntry, rest *keyRange, err error) {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	ix := o.indexes[id]
-	if ix == nil {
-		return dst
+	start := len(dst)
+	if o.spill != nil {
+		var more bool
+		if dst, more, err = o.spill.entries(dst, id, r.low, r.high, cmd, maxRangeKeys, reverse); err != nil {
+			return dst, nil, err
+		}
+		if more && reverse {
+			last := dst[len(dst)-1].key
+			r.low, rest = last, &keyRange{r.low, last}
+		} else if more {
+			next := successor(dst[len(dst)-1].key) // no key of an index starts with another
+			r.high, rest = next, &keyRange{next, r.high}
+		}
 	}
-	ix.list.scan(low, func(key []byte, head int32) bool {
-		if bytes.Compare(key, high) >= 0 {
-			return false
+	spilled := len(dst)
+	if ix := o.indexes[id]; ix != nil {
+		ix.list.scan(r.low, func(key []byte, head int32) bool {
+			if bytes.Compare(key, r.high) >= 0 {
+				return false
+			}
+			if v := o.visibleKey(head, cmd); v >= 0 {
+				dst = append(dst, indexEntry{key, o.keys[v].payload, o.keys[v].ref, o.keys[v].deleted})
+			}
+			return true
+		})
+	}
+	if reverse {
+		slices.Reverse(dst[spilled:])
+	}
+	if spilled > start && spilled < len(dst) {
+		dst = append(dst[:start], mergeEntries(dst[start:spilled], dst[spilled:], reverse)...)
+	}
+	return dst, rest, nil
+}
+
+// mergeEntries merges two ordered lists of entries; of one key that of newer counts.
+func mergeEntries(older, newer []indexEntry, reverse bool) []indexEntry {
+	merged := make([]indexEntry, 0, len(older)+len(newer))
+	for len(older) > 0 && len(newer) > 0 {
+		order := bytes.Compare(older[0].key, newer[0].key)
+		if reverse {
+			order = -order
 		}
-		if v := o.visibleKey(head, cmd); v >= 0 {
-			dst = append(dst, indexEntry{key, o.keys[v].ref, o.keys[v].deleted})
+		if order < 0 {
+			merged, older = append(merged, older[0]), older[1:]
+			continue
 		}
-		return true
-	})
-	return dst
+		if order == 0 {
+			older = older[1:]
+		}
+		merged, newer = append(merged, newer[0]), newer[1:]
+	}
+	return append(append(merged, older...), newer...)
 }
 
 // maxLeaf is the most keys a leaf of a keyList holds. Larger leaves shift more per insertion,
@@ -193,14 +245,16 @@ func (l *keyList) scan(low []byte, fn func(key []byte, head int32) bool) {
 }
 
 // newestKey returns an index entry's newest version whatever its command, nil = none. mu is held.
-func (o *overlay) newestKey(id catalog.IndexID, key []byte) *keyVersion {
-	ix := o.indexes[id]
-	if ix == nil {
-		return nil
+func (o *overlay) newestKey(r *spillReader, id catalog.IndexID, key []byte) (*keyVersion, error) {
+	if ix := o.indexes[id]; ix != nil {
+		if head := ix.list.at(key); head != nil && *head >= 0 {
+			return &o.keys[*head], nil
+		}
 	}
-	head := ix.list.at(key)
-	if head == nil || *head < 0 {
-		return nil
+	v, found, err := r.findKey(id, key, math.MaxUint32)
+	if !found || err != nil {
+		return nil, err
 	}
-	return &o.keys[*head]
+	k := v.keyVersion()
+	return &k, nil
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
@@ -119,6 +120,24 @@ func compareCached(v *View, tbl *catalog.Table, r *rand.Rand, rows int) error {
 		missing, err := v.Fetch(tbl, ref.Store(), []uint64{ref.Row()}, []int{1}, b)
 		if err != nil || missing != nil || string(b.Vecs[0].BytesAt(0)) != want.text {
 			return fmt.Errorf("view %d: fetch of %d: the store has %v: %w", v.CommitNumber(), id, want, err)
+		}
+	}
+	var ids []uint64
+	texts := map[uint64]string{}
+	for _, row := range stored {
+		if r.IntN(10) == 0 {
+			ids, texts[row.ref.Row()] = append(ids, row.ref.Row()), row.text
+		}
+	}
+	slices.Sort(ids)
+	ids = ids[:min(len(ids), vector.BatchCap)]
+	var b vector.Batch
+	if missing, err := v.Fetch(tbl, tbl.Stores[0], ids, []int{1}, &b); err != nil || missing != nil {
+		return fmt.Errorf("view %d: fetch of %d rows: missing %v: %w", v.CommitNumber(), len(ids), missing, err)
+	}
+	for i, id := range ids {
+		if got := string(b.Vecs[0].BytesAt(i)); got != texts[id] {
+			return fmt.Errorf("view %d: fetch of row %d among others: %q, the store has %q", v.CommitNumber(), id, got, texts[id])
 		}
 	}
 	return nil

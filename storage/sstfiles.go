@@ -17,25 +17,82 @@ const sstFileBytes = 32 << 20
 // time.
 type sstFiles struct {
 	e     *Engine
-	name  string // prefix of the files' paths
-	w     *sstable.Writer
-	paths []string
-	count int // keys in the open file
+	name  string      // prefix of the files' paths
+	spill *spillStore // the store the files are for; nil = the database's
+	// overwrites says that the files go on top of what is stored. Without it deletions have no effect:
+	// Pebble takes them for what the lowest level has no use for.
+	overwrites bool
+	w          *sstable.Writer
+	paths      []string
+	count      int   // keys in the open file
+	bytes      int64 // of the closed files
+}
+
+// operation says in errors what is being done.
+func (f *sstFiles) operation() string {
+	if f.spill != nil {
+		return "spill writes"
+	}
+	return "write sorted files"
+}
+
+func (f *sstFiles) fs() vfs.FS {
+	if f.spill != nil {
+		return f.spill.fs
+	}
+	return f.e.fs
+}
+
+// open opens the next file unless one is open.
+func (f *sstFiles) open() error {
+	if f.w != nil {
+		return nil
+	}
+	path := fmt.Sprintf("%s-%d.sst", f.name, len(f.paths))
+	file, err := f.fs().Create(path, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return ioError(f.operation(), err)
+	}
+	options := fileOptions(f.e.storeOpts)
+	options.WritingToLowestLevel = !f.overwrites
+	if f.spill != nil {
+		options = f.spill.opts.MakeWriterOptions(0, pebbleVersion.MaxTableFormat())
+		options.DisableValueBlocks = true // as in merging
+	}
+	f.paths = append(f.paths, path)
+	f.w = sstable.NewWriter(objstorageprovider.NewFileWritable(file), options)
+	f.count = 0
+	return nil
 }
 
 func (f *sstFiles) set(key, value []byte) error {
-	if f.w == nil {
-		path := fmt.Sprintf("%s-%d.sst", f.name, len(f.paths))
-		file, err := f.e.fs.Create(path, vfs.WriteCategoryUnspecified)
-		if err != nil {
-			return ioError("write bulk load", err)
-		}
-		f.paths = append(f.paths, path)
-		f.w = sstable.NewWriter(objstorageprovider.NewFileWritable(file), fileOptions(f.e.storeOpts))
-		f.count = 0
+	if err := f.open(); err != nil {
+		return err
 	}
-	if err := f.w.Set(key, value); err != nil {
-		return ioError("write bulk load", err)
+	return f.written(f.w.Set(key, value))
+}
+
+// del writes that a key is deleted.
+func (f *sstFiles) del(key []byte) error {
+	if err := f.open(); err != nil {
+		return err
+	}
+	return f.written(f.w.Delete(key))
+}
+
+// delRange writes that the keys low <= key < high of what was there before are deleted. Ranges ascend;
+// keys within them may be written to the same file.
+func (f *sstFiles) delRange(low, high []byte) error {
+	if err := f.open(); err != nil {
+		return err
+	}
+	return f.written(f.w.DeleteRange(low, high))
+}
+
+// written ends the file when it is large enough.
+func (f *sstFiles) written(err error) error {
+	if err != nil {
+		return ioError(f.operation(), err)
 	}
 	// Asking for the size costs more than counting.
 	if f.count++; f.count&255 == 0 && f.w.Raw().EstimatedSize() >= sstFileBytes {
@@ -50,15 +107,18 @@ func (f *sstFiles) close() error {
 		return nil
 	}
 	err := f.w.Close()
+	if info, infoErr := f.w.Metadata(); err == nil && infoErr == nil {
+		f.bytes += int64(info.Size)
+	}
 	f.w = nil
-	return ioError("write bulk load", err)
+	return ioError(f.operation(), err)
 }
 
 // remove deletes the files, as far as they exist.
 func (f *sstFiles) remove() {
 	_ = f.close()
 	for _, p := range f.paths {
-		_ = f.e.fs.Remove(p)
+		_ = f.fs().Remove(p)
 	}
 	f.paths = nil
 }

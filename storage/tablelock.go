@@ -38,7 +38,7 @@ func changeLock(before, after *catalog.Table) LockMode {
 	switch {
 	case after == nil:
 		return AccessExclusive
-	case sameShape(before, after):
+	case sameShape(before, after), indexesOnline(before, after):
 		return ShareUpdateExclusive
 	case !sameShape(before, withoutAdded(before, after)):
 		return AccessExclusive

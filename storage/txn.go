@@ -5,13 +5,15 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 )
 
-// Txn is a transaction. Its writes stay in memory until Commit applies them in one batch.
+// Txn is a transaction. Its writes stay in memory, or if there are very many of them in temporary
+// files, until Commit applies them in one step.
 //
 // Reading through its views may happen on many goroutines; Insert, Update, Delete, LockRows and
 // LookupLatest may be called concurrently by the workers of one statement; everything else belongs
@@ -25,8 +27,8 @@ type Txn struct {
 	cmd     uint32      // number of the newest command; views see commands before theirs
 	stack   []statement // running statements, innermost last
 
-	// mu guards charged, and snap and the statements' snaps, which the first of several workers to
-	// ask for a view makes.
+	// mu guards charged and lockCounts, and snap and the statements' snaps, which the first of several
+	// workers to ask for a view makes.
 	mu   sync.Mutex
 	snap *snapshot // Snapshot and Serializable: that of the transaction
 	// serial is what conflicts with other transactions are found by; nil below Serializable.
@@ -44,6 +46,9 @@ type Txn struct {
 	// charged is what opts.Memory was asked for.
 	charged int64
 	ended   bool
+
+	lockCounts map[catalog.TableID]*lockCount // guarded by mu
+	whole      atomic.Pointer[wholeTables]    // nil = none
 }
 
 // statement is a running statement.
@@ -62,6 +67,7 @@ type tableStats struct {
 // Begin starts a transaction.
 func (e *Engine) Begin(o TxnOptions) *Txn {
 	t := &Txn{e: e, opts: o, overlay: &overlay{}}
+	t.overlay.retain()
 	t.owner.id = e.nextTxn.Add(1)
 	if o.Isolation == Serializable {
 		t.serial = newSerialTxn(t.owner.id)
@@ -141,6 +147,7 @@ func (t *Txn) View() *View {
 	t.overlay.mu.RLock()
 	if t.overlay.anything {
 		v.overlay = t.overlay
+		v.overlay.retain()
 	}
 	t.overlay.mu.RUnlock()
 	return v
@@ -175,6 +182,7 @@ func (t *Txn) latest() *View {
 		v.catalog = v.snap.state.catalog
 	}
 	v.cmd, v.overlay = math.MaxUint32, t.overlay
+	v.overlay.retain()
 	return v
 }
 
@@ -193,7 +201,11 @@ func (t *Txn) Catalog() *catalog.Snapshot {
 // currentTable returns a table's description now: the transaction's own or the latest committed.
 func (t *Txn) currentTable(id catalog.TableID) *catalog.Table {
 	if t.next != nil {
-		return t.next.Table(id)
+		// A table that the transaction has left alone may have got an index meanwhile: CREATE INDEX
+		// CONCURRENTLY relies on writers to see it. Its own changes keep that out by their lock.
+		if own := t.next.Table(id); t.base == nil || own != t.base.Table(id) {
+			return own
+		}
 	}
 	return t.e.Catalog().Table(id)
 }
@@ -212,7 +224,8 @@ func (t *Txn) rebase() {
 }
 
 // SetCatalog replaces the transaction's catalog. next must stem from what Catalog returned last.
-// Tables that differ are locked, by how much they do: see changeLock. The commit merges the changed tables into the then latest catalog; a
+// Tables that differ are locked, by how much they do: see changeLock. The commit merges the changed tables
+// into the then latest catalog; a
 // table changed by another transaction meanwhile gives 40001, a name taken meanwhile 42P07. Stores
 // and indexes that no longer occur are removed with their data; new ones must have ids from
 // NewStoreID and NewIndexID.
@@ -272,18 +285,47 @@ func sameShape(a, b *catalog.Table) bool {
 	if a == b {
 		return true
 	}
-	if a.SchemaVersion != b.SchemaVersion || len(a.Columns) != len(b.Columns) || len(a.Indexes) != len(b.Indexes) ||
+	if len(a.Indexes) != len(b.Indexes) || !sameRows(a, b) {
+		return false
+	}
+	for i := range a.Indexes {
+		x, y := &a.Indexes[i], &b.Indexes[i]
+		if x.ID != y.ID || x.Unique != y.Unique || x.Written() != y.Written() {
+			return false
+		}
+	}
+	return true
+}
+
+// indexesOnline reports whether a change of a table is only that indexes are built or dropped while
+// writers go on: new ones are Building, and those that go have not been written for long.
+func indexesOnline(old, next *catalog.Table) bool {
+	for i := range next.Indexes {
+		x := &next.Indexes[i]
+		if before := indexByID(old, x.ID); before == nil && x.State != catalog.IndexBuilding || before != nil && !before.Written() && x.Written() {
+			return false
+		}
+	}
+	for i := range old.Indexes {
+		if x := &old.Indexes[i]; x.State != catalog.IndexInvalid && indexByID(next, x.ID) == nil {
+			return false
+		}
+	}
+	return sameRows(old, next)
+}
+
+// sameRows is sameShape but for the indexes.
+func sameRows(a, b *catalog.Table) bool {
+	if a == b {
+		return true
+	}
+	if a.SchemaVersion != b.SchemaVersion || len(a.Columns) != len(b.Columns) ||
 		!catalog.SameForeignKeys(a, b) || len(a.Stores) != len(b.Stores) || len(a.DistributeBy) != len(b.DistributeBy) || len(a.Dropped) != len(b.Dropped) {
 		return false
 	}
 	for i := range a.Columns {
 		x, y := &a.Columns[i], &b.Columns[i]
 		if x.ID != y.ID || x.Type != y.Type || x.NotNull != y.NotNull || x.AddedIn != y.AddedIn {
-			return false
-		}
-	}
-	for i := range a.Indexes {
-		if a.Indexes[i].ID != b.Indexes[i].ID || a.Indexes[i].Unique != b.Indexes[i].Unique {
 			return false
 		}
 	}
@@ -332,8 +374,7 @@ func (t *Txn) OverlayBytes() int64 {
 	o := t.overlay
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	const perRow, perKey = 64, 112 // versions, positions, list entries
-	return int64(o.arena.total) + perRow*int64(len(o.rows)) + perKey*int64(len(o.keys))
+	return o.bytes() + o.spilledBytes()
 }
 
 func (t *Txn) checkActive() error {
@@ -396,4 +437,5 @@ func (t *Txn) end() {
 		t.e.serial.abandon(t.serial)
 	}
 	t.e.locks.releaseAll(&t.owner)
+	t.overlay.release()
 }

@@ -9,68 +9,16 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/weftdb/weft/catalog"
-	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
 )
 
-// keyTable holds the keys of many rows for every index of a table, one behind the other.
-type keyTable struct {
-	buf     []byte
-	ends    []int
-	hasNull []bool
-	indexes int
-}
-
-func (k *keyTable) reset(rows, indexes int) {
-	n := rows * indexes
-	if cap(k.ends) < 2*n {
-		k.ends, k.hasNull = make([]int, 2*n), make([]bool, n)
-	}
-	k.buf, k.ends, k.hasNull, k.indexes = k.buf[:0], k.ends[:2*n], k.hasNull[:n], indexes
-}
-
-func (k *keyTable) rows() int {
-	if k.indexes == 0 {
-		return 0
-	}
-	return len(k.hasNull) / k.indexes
-}
-
-func (k *keyTable) get(row, index int) (key []byte, hasNull bool) {
-	n := row*k.indexes + index
-	return k.buf[k.ends[2*n]:k.ends[2*n+1]], k.hasNull[n]
-}
-
-// maxKeyBytes is the largest index key. The store keeps some keys of every block in memory.
-const maxKeyBytes = 16 << 10
-
-// set encodes the key of row i of vecs as that of a row.
-func (k *keyTable) set(row, index int, ix *indexCodec, vecs []*vector.Vector, i int) error {
-	n := row*k.indexes + index
-	k.ends[2*n] = len(k.buf)
-	k.buf, k.hasNull[n] = ix.appendRow(appendIndexPrefix(k.buf, ix.index.ID), vecs, i)
-	k.ends[2*n+1] = len(k.buf)
-	return ix.checkSize(k.ends[2*n+1] - k.ends[2*n])
-}
-
-func (ix *indexCodec) checkSize(bytes int) error {
-	if bytes <= maxKeyBytes {
-		return nil
-	}
-	return sqlerr.New(sqlerr.ProgramLimitExceeded, "index row size %d exceeds maximum %d for index %q", bytes, maxKeyBytes, ix.index.Name).
-		WithConstraint(ix.index.Name)
-}
-
-// encodeKeys encodes the index keys of rows of dense vectors as newKeys.
+// encodeKeys encodes the index entries of rows of dense vectors as newKeys.
 func (s *writeScratch) encodeKeys(c *tableCodec, vecs []*vector.Vector, n int) error {
 	s.newKeys.reset(n, len(c.indexes))
 	for k := range c.indexes {
 		ix := &c.indexes[k]
-		picked := s.pick(ix, vecs)
-		for i := range n {
-			if err := s.newKeys.set(i, k, ix, picked, i); err != nil {
-				return err
-			}
+		if err := s.newKeys.fill(k, ix, vecs, ix.inputs, nil, n); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -81,11 +29,11 @@ func (s *writeScratch) encodeKeys(c *tableCodec, vecs []*vector.Vector, n int) e
 func (t *Txn) lockKeys(ctx context.Context, c *tableCodec, keys *keyTable, want func(row, index int) bool) error {
 	for i := range keys.rows() {
 		for k := range c.indexes {
-			key, hasNull := keys.get(i, k)
-			if !c.indexes[k].index.Unique || hasNull || !want(i, k) {
+			x := keys.get(i, k)
+			if !x.present || x.suffixed || !want(i, k) {
 				continue
 			}
-			if err := t.lockKey(ctx, c.indexes[k].index.ID, key, Update); err != nil {
+			if err := t.lockKey(ctx, c.indexes[k].index.ID, x.key, Update); err != nil {
 				return err
 			}
 		}
@@ -110,13 +58,13 @@ func (t *Txn) probeKeys(c *tableCodec, s *writeScratch, want func(row, index int
 			return err
 		}
 		for i := range n {
-			key, hasNull := s.newKeys.get(i, k)
-			if hasNull || !want(i, k) {
+			x := s.newKeys.get(i, k)
+			if !x.present || x.suffixed || !want(i, k) {
 				continue
 			}
-			found, err := probe.has(key)
+			found, err := probe.has(x.key)
 			if err == nil && found {
-				err = t.checkUnseenKey(c, ix, key)
+				err = t.checkUnseenKey(c, ix, x.key)
 			}
 			if err != nil {
 				return errors.Join(err, probe.close())
@@ -128,6 +76,46 @@ func (t *Txn) probeKeys(c *tableCodec, s *writeScratch, want func(row, index int
 		}
 	}
 	return nil
+}
+
+// probeOwners looks up whose the wanted keys of oldKeys, which are locked, are in unique indexes that
+// are being built: a row written before the index was may not have its entry yet, and another row
+// have taken its key.
+func (t *Txn) probeOwners(c *tableCodec, s *writeScratch, want func(row, index int) bool) error {
+	for k := range c.indexes {
+		if x := c.indexes[k].index; x.State != catalog.IndexBuilding || !x.Unique {
+			continue
+		}
+		if s.owners == nil {
+			s.owners = map[[2]int]RowRef{}
+		}
+		for i := range s.oldKeys.rows() {
+			x := s.oldKeys.get(i, k)
+			if !x.present || x.suffixed || !want(i, k) {
+				continue
+			}
+			ref, _, err := getRef(t.e.db, x.key)
+			if err != nil {
+				return err
+			}
+			s.owners[[2]int{i, k}] = ref
+		}
+	}
+	return nil
+}
+
+// owns reports whether entry (i, k) of oldKeys is the row's to remove. The overlay's mu is held.
+func (t *Txn) owns(c *tableCodec, s *writeScratch, r *spillReader, i, k int, ref RowRef) (bool, error) {
+	owner, probed := s.owners[[2]int{i, k}]
+	if !probed {
+		return true, nil
+	}
+	x := s.oldKeys.get(i, k)
+	v, err := t.overlay.newestKey(r, c.indexes[k].index.ID, x.key)
+	if v != nil {
+		return !v.deleted && v.ref == ref, nil
+	}
+	return owner == ref, err
 }
 
 // keyProbe looks keys up in the latest committed state.
@@ -167,26 +155,32 @@ func (p *keyProbe) close() error {
 	return ioError("read index", p.it.Close())
 }
 
-// putKey adds key (i, k) of newKeys for a row. The key of a unique index must be free; what the
+// putKey adds entry (i, k) of newKeys for a row. The key of a unique index must be free; what the
 // transaction itself did counts more than the committed state. The overlay's mu is held, so looking
 // and adding is one step, also for workers that share the transaction's locks.
-func (t *Txn) putKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) error {
+func (t *Txn) putKey(c *tableCodec, s *writeScratch, r *spillReader, i, k int, ref RowRef) error {
 	ix, o := &c.indexes[k], t.overlay
-	key, hasNull := s.newKeys.get(i, k)
-	if !ix.index.Unique || hasNull {
-		key = appendRef(key[:len(key):len(key)], ref)
-		o.putKey(ix.index.ID, keyVersion{key: key, ref: ref, suffixed: true}, t.cmd)
+	x := s.newKeys.get(i, k)
+	if !x.present {
+		return nil
+	}
+	if x.suffixed {
+		o.putKey(ix.index.ID, keyVersion{key: appendRef(x.key, ref), payload: x.payload, ref: ref, suffixed: true}, t.cmd)
 		return nil
 	}
 	taken := s.taken[i*len(c.indexes)+k]
-	if v := o.newestKey(ix.index.ID, key); v != nil {
+	v, err := o.newestKey(r, ix.index.ID, x.key)
+	if err != nil {
+		return err
+	}
+	if v != nil {
 		taken = !v.deleted
 	}
 	if !taken {
-		o.putKey(ix.index.ID, keyVersion{key: key, ref: ref}, t.cmd)
+		o.putKey(ix.index.ID, keyVersion{key: x.key, payload: x.payload, ref: ref}, t.cmd)
 		return nil
 	}
-	values, _, err := ix.decode(key[indexPrefixLen:])
+	values, _, err := ix.decode(x.key[indexPrefixLen:])
 	if err != nil {
 		return err
 	}
@@ -194,35 +188,55 @@ func (t *Txn) putKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) error
 }
 
 func (t *Txn) lockKey(ctx context.Context, index catalog.IndexID, key []byte, mode LockMode) error {
-	_, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockKey, object: uint32(index), id: xxh3.Hash(key)}, mode, Wait)
+	if t.whole.Load().hasIndex(index) {
+		return nil
+	}
+	_, _, err := t.e.locks.lock(ctx, &t.owner, keyResource(index, key), mode, Wait)
 	return err
 }
 
-// deleteKey removes key (i, k) of oldKeys, that of a row. The overlay's mu is held.
-func (t *Txn) deleteKey(c *tableCodec, s *writeScratch, i, k int, ref RowRef) {
+// keyResource is what stands for a key of an index, with the index's prefix and no reference.
+func keyResource(index catalog.IndexID, key []byte) resource {
+	return resource{kind: lockKey, object: uint32(index), id: xxh3.Hash(key)}
+}
+
+// deleteKey removes entry (i, k) of oldKeys, that of a row. The overlay's mu is held.
+func (t *Txn) deleteKey(c *tableCodec, s *writeScratch, r *spillReader, i, k int, ref RowRef) error {
 	ix := &c.indexes[k]
-	key, hasNull := s.oldKeys.get(i, k)
-	suffixed := !ix.index.Unique || hasNull
-	if suffixed {
-		key = appendRef(key[:len(key):len(key)], ref)
+	x := s.oldKeys.get(i, k)
+	if !x.present {
+		return nil
 	}
-	t.overlay.putKey(ix.index.ID, keyVersion{key: key, ref: ref, suffixed: suffixed, deleted: true}, t.cmd)
+	if owns, err := t.owns(c, s, r, i, k, ref); err != nil || !owns {
+		return err
+	}
+	if x.suffixed {
+		x.key = appendRef(x.key, ref)
+	}
+	t.overlay.putKey(ix.index.ID, keyVersion{key: x.key, ref: ref, suffixed: x.suffixed, deleted: true}, t.cmd)
+	return nil
 }
 
 // keyChanges reports whether an update changes the key of row i in index k.
 func (s *writeScratch) keyChanges(i, k int) bool {
-	before, _ := s.oldKeys.get(i, k)
-	now, _ := s.newKeys.get(i, k)
-	return !bytes.Equal(before, now)
+	before, now := s.oldKeys.get(i, k), s.newKeys.get(i, k)
+	return before.present != now.present || !bytes.Equal(before.key, now.key)
+}
+
+// entryChanges reports whether an update changes the entry of row i in index k: its key, or what it
+// carries.
+func (s *writeScratch) entryChanges(i, k int) bool {
+	before, now := s.oldKeys.get(i, k), s.newKeys.get(i, k)
+	return !before.same(&now)
 }
 
 // lockChangedKeys locks the index keys that an update changes, old and new, and looks the new ones
 // up. A change of a unique key takes the row's strongest lock: foreign keys look at it.
 func (t *Txn) lockChangedKeys(ctx context.Context, c *tableCodec, s *writeScratch, refs, after []RowRef) error {
-	changes := func(i, k int) bool { return after[i] != 0 && (after[i] != refs[i] || s.keyChanges(i, k)) }
+	changes := func(i, k int) bool { return after[i] != 0 && (after[i] != refs[i] || s.entryChanges(i, k)) }
 	for i := range refs {
 		for k := range c.indexes {
-			if c.indexes[k].index.Unique && after[i] != 0 && s.keyChanges(i, k) {
+			if c.indexes[k].index.Unique && after[i] != 0 && s.keyChanges(i, k) && !t.whole.Load().hasStore(refs[i].Store()) {
 				if _, _, err := t.e.locks.lock(ctx, &t.owner, rowResource(refs[i]), Update, Wait); err != nil {
 					return err
 				}
@@ -233,6 +247,9 @@ func (t *Txn) lockChangedKeys(ctx context.Context, c *tableCodec, s *writeScratc
 		return err
 	}
 	if err := t.lockKeys(ctx, c, &s.newKeys, changes); err != nil {
+		return err
+	}
+	if err := t.probeOwners(c, s, changes); err != nil {
 		return err
 	}
 	return t.probeKeys(c, s, changes)

@@ -31,6 +31,12 @@ func (t *Txn) LockRows(ctx context.Context, tbl *catalog.Table, refs []RowRef, m
 	if err != nil {
 		return nil, nil, err
 	}
+	if mode >= NoKeyUpdate { // the table's lock would keep out those who share weaker ones
+		if err := t.lockWhole(ctx, tbl); err != nil {
+			return nil, nil, err
+		}
+		defer t.countLocks(tbl.ID, t.owner.locks())
+	}
 	t.mu.Lock()
 	snap := t.statementSnapshot()
 	t.mu.Unlock()
@@ -46,7 +52,7 @@ func (t *Txn) LockRows(ctx context.Context, tbl *catalog.Table, refs []RowRef, m
 			changed = append(changed, i)
 		}
 	}
-	return changed, skipped, nil
+	return changed, skipped, t.charge(ctx)
 }
 
 // RereadsRows reports whether a statement that meets a row changed after its view goes on with the
@@ -87,10 +93,17 @@ func (t *Txn) lockUnchanged(ctx context.Context, c *tableCodec, refs []RowRef, m
 // lockRow locks one row; a row that gets locked by it and has changed since snap is a conflict.
 func (t *Txn) lockRow(ctx context.Context, c *tableCodec, snap *snapshot, ref RowRef, mode LockMode, policy WaitPolicy) (granted bool, _ *RowConflict, err error) {
 	t.overlay.mu.RLock()
-	_, own := t.overlay.newest(ref)
+	own, err := t.overlay.hasRow(ref)
 	t.overlay.mu.RUnlock()
-	if own { // written before, so locked, or inserted, so unknown to others
-		return true, nil, nil
+	if own || err != nil { // written before, so locked, or inserted, so unknown to others
+		return true, nil, err
+	}
+	if t.whole.Load().hasStore(ref.Store()) {
+		// Nobody else locks or changes the row. One that was changed before is locked all the same, so
+		// that it is found out once only.
+		if changed, _, err := t.e.changedSince(c, snap, ref); err != nil || !changed {
+			return true, nil, err
+		}
 	}
 	granted, held, err := t.e.locks.lock(ctx, &t.owner, rowResource(ref), mode, policy)
 	if err != nil || !granted || held {
@@ -162,8 +175,8 @@ func getValue(r pebble.Reader, key []byte) (value []byte, found bool, err error)
 	return value, true, ioError("read rows", closer.Close())
 }
 
-// EncodeKey returns the stored form of an index key, which is the same for keys that the index takes
-// as equal, and whether there is a NULL in it.
+// EncodeKey returns the stored form of a key of an index on columns, which is the same for keys that
+// the index takes as equal, and whether there is a NULL in it.
 func (e *Engine) EncodeKey(tbl *catalog.Table, index *catalog.Index, key []vector.Datum) (encoded []byte, hasNull bool, err error) {
 	codec, err := e.codec(tbl)
 	if err != nil {
@@ -177,7 +190,36 @@ func (e *Engine) EncodeKey(tbl *catalog.Table, index *catalog.Index, key []vecto
 	return encoded, hasNull, nil
 }
 
-// LookupLatest locks a key of a unique index, given by EncodeKey and without a NULL in it, whether it
+// RowKeys are the keys that rows have in a unique index.
+type RowKeys struct {
+	table keyTable
+}
+
+// EncodeRows computes the keys that the live rows of b, whose vectors are the table's columns, would
+// have in a unique index.
+func (e *Engine) EncodeRows(tbl *catalog.Table, index *catalog.Index, b *vector.Batch) (*RowKeys, error) {
+	codec, err := e.codec(tbl)
+	if err != nil {
+		return nil, err
+	}
+	ix, err := codec.indexCodec(index)
+	if err != nil {
+		return nil, err
+	}
+	var d denser
+	k := &RowKeys{}
+	k.table.reset(b.Live(), 1)
+	return k, k.table.fill(0, ix, d.columns(b, len(tbl.Columns)), ix.inputs, nil, b.Live())
+}
+
+// Key returns the stored form of the key of live row i; ok is false when no other row can have it: the
+// row does not belong to the index, or a NULL makes its key distinct from all.
+func (k *RowKeys) Key(i int) (encoded []byte, ok bool) {
+	x := k.table.get(i, 0)
+	return x.key, x.present && !x.suffixed
+}
+
+// LookupLatest locks a key of a unique index, given by EncodeKey or RowKeys, whether it
 // exists or not, and returns the row that has it in the latest committed state or in the
 // transaction's own writes: what foreign keys (KeyShare) and ON CONFLICT (Update) need. The latter
 // counts as reading the key.
@@ -188,6 +230,13 @@ func (t *Txn) LookupLatest(ctx context.Context, tbl *catalog.Table, index *catal
 	if !index.Unique {
 		return 0, false, sqlerr.New(sqlerr.InternalError, "index is not unique: index=%s", index.Name)
 	}
+	table := RowShare
+	if mode == Update {
+		table = RowExclusive
+	}
+	if err := t.lockTable(ctx, tbl.ID, table, Wait); err != nil {
+		return 0, false, err
+	}
 	if mode == Update && t.serial != nil {
 		if err := t.serial.readKey(tbl.ID, index.ID, encoded); err != nil {
 			return 0, false, err
@@ -196,8 +245,8 @@ func (t *Txn) LookupLatest(ctx context.Context, tbl *catalog.Table, index *catal
 	if err := t.lockKey(ctx, index.ID, encoded, mode); err != nil {
 		return 0, false, err
 	}
-	if ref, deleted, ok := t.overlay.lookupKey(index.ID, encoded, math.MaxUint32); ok {
-		return ref, !deleted, nil
+	if ref, deleted, ok, err := t.overlay.lookupKey(index.ID, encoded, math.MaxUint32); ok || err != nil {
+		return ref, !deleted, err
 	}
 	return getRef(t.e.db, encoded)
 }

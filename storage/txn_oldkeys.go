@@ -1,9 +1,12 @@
 package storage
 
 import (
+	"bytes"
 	"math"
 	"sort"
 
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -17,16 +20,9 @@ func (t *Txn) readOldKeys(c *tableCodec, s *writeScratch, refs []RowRef) (skip v
 	skip = vector.NewBitmap(len(refs))
 	s.oldKeys.reset(len(refs), len(c.indexes))
 	s.order = s.order[:0]
-	started := t.statement().cmd
-	t.overlay.mu.RLock()
-	for i, ref := range refs {
-		if v, ok := t.overlay.newest(ref); ok && (v.cmd >= started || v.row == nil) {
-			skip.Set(i)
-			continue
-		}
-		s.order = append(s.order, i)
+	if err := t.skipWritten(s, refs, skip); err != nil {
+		return nil, err
 	}
-	t.overlay.mu.RUnlock()
 	sort.Slice(s.order, func(a, b int) bool {
 		x, y := s.order[a], s.order[b]
 		return refs[x] < refs[y] || refs[x] == refs[y] && x < y
@@ -46,6 +42,27 @@ func (t *Txn) readOldKeys(c *tableCodec, s *writeScratch, refs []RowRef) (skip v
 		return skip, t.readFewKeys(c, s, refs)
 	}
 	return skip, t.fetchKeys(c, s, refs)
+}
+
+// skipWritten divides rows into s.order and those to pass over.
+func (t *Txn) skipWritten(s *writeScratch, refs []RowRef, skip vector.Bitmap) (err error) {
+	started, o := t.statement().cmd, t.overlay
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	r := spillReader{store: o.spill}
+	defer func() { err = r.close(err) }()
+	for i, ref := range refs {
+		row, cmd, own, err := o.newestRow(&r, ref)
+		if err != nil {
+			return err
+		}
+		if own && (cmd >= started || row == nil) {
+			skip.Set(i)
+			continue
+		}
+		s.order = append(s.order, i)
+	}
+	return nil
 }
 
 // readFewKeys reads the keys of the rows in s.order one by one.
@@ -77,7 +94,7 @@ func (t *Txn) readFewKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
 			}
 			bufs[n].view(vecs[n], 1)
 		}
-		if err := s.setOldKeys(c, i, vecs, 0); err != nil {
+		if err := s.setOldKeys(c, []int{i}, vecs); err != nil {
 			return err
 		}
 	}
@@ -86,15 +103,8 @@ func (t *Txn) readFewKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
 
 // newestRow returns the newest version of a locked row in single form, nil if there is none.
 func (t *Txn) newestRow(c *tableCodec, ref RowRef) ([]byte, error) {
-	t.overlay.mu.RLock()
-	v, own := t.overlay.newest(ref)
-	var row []byte
-	if own {
-		row = v.row
-	}
-	t.overlay.mu.RUnlock()
-	if own {
-		return row, nil
+	if row, own, err := t.ownRow(ref); own || err != nil {
+		return row, err
 	}
 	page := int(ref.Row() >> 6 & 1023)
 	pages := t.e.pages.find(groupID{ref.Store(), ref.Group()})
@@ -105,6 +115,19 @@ func (t *Txn) newestRow(c *tableCodec, ref RowRef) ([]byte, error) {
 		return r.loadedRow(int(ref.Row() & 63))
 	}
 	return readRow(t.e.db, c.tableLayout, ref)
+}
+
+// ownRow returns a row's newest version in the transaction's writes, nil if it was deleted.
+func (t *Txn) ownRow(ref RowRef) (row []byte, own bool, err error) {
+	o := t.overlay
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	r := spillReader{store: o.spill}
+	row, _, own, err = o.newestRow(&r, ref)
+	if r.it != nil { // the row is the iterator's
+		row = bytes.Clone(row)
+	}
+	return row, own, r.close(err)
 }
 
 // fetchKeys reads the keys of the rows in s.order, which ascend.
@@ -132,23 +155,43 @@ func (t *Txn) fetchKeys(c *tableCodec, s *writeScratch, refs []RowRef) error {
 			if missing != nil && missing.Get(row) {
 				return &RowConflict{Index: i, Ref: refs[i], Deleted: true}
 			}
-			if err := s.setOldKeys(c, i, b.Vecs, row); err != nil {
-				return err
-			}
+		}
+		if err := s.setOldKeys(c, left[:n], b.Vecs); err != nil {
+			return err
 		}
 		left = left[n:]
 	}
 	return nil
 }
 
-// setOldKeys encodes the keys of a row from vectors of the columns c.keyCols.
-func (s *writeScratch) setOldKeys(c *tableCodec, i int, vecs []*vector.Vector, row int) error {
+// setOldKeys encodes the index entries of rows from vectors of the columns c.keyCols.
+func (s *writeScratch) setOldKeys(c *tableCodec, rows []int, vecs []*vector.Vector) error {
 	for k := range c.indexes {
-		s.picked = s.picked[:0]
-		for _, n := range c.keyAt[k] {
-			s.picked = append(s.picked, vecs[n])
+		ix := &c.indexes[k]
+		err := s.oldKeys.fill(k, ix, vecs, c.inputAt[k], rows, len(rows))
+		if err != nil && ix.index.State == catalog.IndexBuilding {
+			// A row that was there before the index may be one whose expression fails. It has no entry,
+			// and may be changed and deleted; the build fails if it stays.
+			err = s.oldKeysSingly(c, k, rows, vecs)
 		}
-		if err := s.oldKeys.set(i, k, &c.indexes[k], s.picked, row); err != nil {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// oldKeysSingly is setOldKeys for one index, which takes rows whose expressions fail as none of the
+// index's.
+func (s *writeScratch) oldKeysSingly(c *tableCodec, k int, rows []int, vecs []*vector.Vector) error {
+	one := make([]*vector.Vector, len(vecs))
+	for row, i := range rows {
+		for n, v := range vecs {
+			one[n] = &vector.Vector{}
+			densify(one[n], v, vector.Sel{uint16(row)}, 1)
+		}
+		err := s.oldKeys.fill(k, &c.indexes[k], one, c.inputAt[k], []int{i}, 1)
+		if err != nil && !sqlerr.CodeOf(err).OfData() {
 			return err
 		}
 	}

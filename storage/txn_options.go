@@ -1,5 +1,7 @@
 package storage
 
+import "context"
+
 // Isolation is a transaction's isolation level.
 type Isolation uint8
 
@@ -36,20 +38,61 @@ type Memory interface {
 // chargeBytes is how much a transaction's writes may grow before they are charged.
 const chargeBytes = 256 << 10
 
-// charge reserves what the transaction's writes have grown by.
-func (t *Txn) charge() error {
+// minSpillBytes is the smallest overlay that is spilled because the budget has no room for it: less
+// gives back too little for the work.
+const minSpillBytes = 1 << 20
+
+// charge follows what the transaction's writes and locks have grown by: it reserves their memory, and
+// spills the writes
+// when they are larger than the engine's limit or than what is left of the budget.
+func (t *Txn) charge(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.spillAbove(ctx, t.e.opts.SpillBytes); err != nil {
+		return err
+	}
+	err := t.reserve()
+	if err == nil {
+		return nil
+	}
+	if spillErr := t.spillAbove(ctx, minSpillBytes); spillErr != nil {
+		return spillErr
+	}
+	if t.reserve() != nil {
+		return err
+	}
+	return nil
+}
+
+// spillAbove spills the transaction's writes if those in memory take more than limit.
+func (t *Txn) spillAbove(ctx context.Context, limit int64) error {
+	o := t.overlay
+	o.mu.RLock()
+	large := o.bytes() > limit
+	o.mu.RUnlock()
+	if !large {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.moveToDisk(ctx, t.e)
+}
+
+// reserve brings what is reserved up to what the transaction takes. mu is held.
+func (t *Txn) reserve() error {
 	if t.opts.Memory == nil {
 		return nil
 	}
-	now := t.OverlayBytes()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	grown := now - t.charged
-	if grown < chargeBytes {
+	grown := t.OverlayBytes() + lockBytes*int64(t.owner.locks()) - t.charged
+	switch {
+	case grown <= -chargeBytes:
+		t.opts.Memory.Release(-grown)
+	case grown < chargeBytes:
 		return nil
-	}
-	if err := t.opts.Memory.Reserve(grown); err != nil {
-		return err
+	default:
+		if err := t.opts.Memory.Reserve(grown); err != nil {
+			return err
+		}
 	}
 	t.charged += grown
 	return nil

@@ -49,8 +49,8 @@ func (t *Txn) LockReferenced(ctx context.Context, tbl *catalog.Table, index *cat
 
 // peekKey looks a key up without locking it.
 func (t *Txn) peekKey(index *catalog.Index, encoded []byte) (ref RowRef, own, found bool, err error) {
-	if ref, deleted, ok := t.overlay.lookupKey(index.ID, encoded, math.MaxUint32); ok {
-		return ref, true, !deleted, nil
+	if ref, deleted, ok, err := t.overlay.lookupKey(index.ID, encoded, math.MaxUint32); ok || err != nil {
+		return ref, true, !deleted, err
 	}
 	ref, found, err = getRef(t.e.db, encoded)
 	return ref, false, found, err

@@ -57,8 +57,8 @@ func (t *Txn) checkUnseenKey(c *tableCodec, ix *indexCodec, key []byte) error {
 	if t.serial == nil || !t.serial.hasRead(c.tbl.ID, ix.index.ID, key) {
 		return nil
 	}
-	if _, _, own := t.overlay.lookupKey(ix.index.ID, key, math.MaxUint32); own {
-		return nil
+	if _, _, own, err := t.overlay.lookupKey(ix.index.ID, key, math.MaxUint32); own || err != nil {
+		return err
 	}
 	t.mu.Lock()
 	snap := t.statementSnapshot()
@@ -88,12 +88,14 @@ func (t *Txn) noteWrites(c *tableCodec, s *writeScratch, refs []RowRef, skip vec
 		a := t.serial.writes.table(c.tbl.ID)
 		var buf []byte
 		add := func(keys *keyTable, i, k int, ref RowRef) {
-			key, hasNull := keys.get(i, k)
-			if index := c.indexes[k].index; index.Unique && !hasNull {
-				a.addKey(index.ID, key)
-			} else {
-				buf = appendRef(append(buf[:0], key...), ref)
+			x, index := keys.get(i, k), c.indexes[k].index
+			switch {
+			case !x.present: // readers of the index do not see the row
+			case x.suffixed:
+				buf = appendRef(append(buf[:0], x.key...), ref)
 				a.addKey(index.ID, buf)
+			default:
+				a.addKey(index.ID, x.key)
 			}
 		}
 		for i, ref := range refs {

@@ -19,7 +19,8 @@ type writeScratch struct {
 	taken   []bool // per key of newKeys: the committed state has it
 	order   []int
 	ids     []uint64
-	picked  []*vector.Vector
+	// owners are what probeOwners found, by row and index; nil = no such index.
+	owners map[[2]int]RowRef
 }
 
 var writeScratches = sync.Pool{New: func() any { return &writeScratch{} }}
@@ -40,13 +41,18 @@ func (t *Txn) write(ctx context.Context, tbl *catalog.Table, fn func(c *tableCod
 	if alone {
 		t.BeginStatement()
 	}
-	err := t.lockForWrite(ctx, tbl)
+	now, err := t.lockForWrite(ctx, tbl)
 	if err == nil {
+		err = t.lockWhole(ctx, tbl)
+	}
+	if err == nil {
+		defer t.countLocks(tbl.ID, t.owner.locks())
 		var codec *tableCodec
-		if codec, err = t.e.codec(tbl); err == nil {
+		if codec, err = t.e.codec(now); err == nil {
 			s := writeScratches.Get().(*writeScratch)
+			s.owners = nil
 			if err = fn(codec, s); err == nil {
-				err = t.charge()
+				err = t.charge(ctx)
 			}
 			writeScratches.Put(s)
 		}
@@ -60,21 +66,52 @@ func (t *Txn) write(ctx context.Context, tbl *catalog.Table, fn func(c *tableCod
 	return err
 }
 
-// lockForWrite locks the table and checks that tbl still describes it.
-func (t *Txn) lockForWrite(ctx context.Context, tbl *catalog.Table) error {
+// lockForWrite locks the table, checks that tbl still describes its rows, and returns the description
+// to write by: it may have indexes that are being built, or lack one that is being dropped, since tbl
+// was read.
+func (t *Txn) lockForWrite(ctx context.Context, tbl *catalog.Table) (*catalog.Table, error) {
 	if err := t.lockTable(ctx, tbl.ID, RowExclusive, Wait); err != nil {
-		return err
+		return nil, err
 	}
-	return t.checkShape(tbl)
+	return t.describedNow(tbl)
 }
 
-// checkShape checks that tbl still describes the table.
-func (t *Txn) checkShape(tbl *catalog.Table) error {
-	switch now := t.currentTable(tbl.ID); {
+// describedNow checks that tbl still describes the table's rows and returns the description to write by.
+func (t *Txn) describedNow(tbl *catalog.Table) (*catalog.Table, error) {
+	now := t.currentTable(tbl.ID)
+	switch {
 	case now == nil:
-		return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", tbl.Name).WithTable(tbl.Name)
-	case !sameShape(now, tbl):
-		return errTableChanged(tbl)
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", tbl.Name).WithTable(tbl.Name)
+	case sameShape(now, tbl):
+		return tbl, nil
+	case !sameRows(now, tbl) || !t.writesFor(now, tbl):
+		return nil, errTableChanged(tbl)
+	}
+	return now, nil
+}
+
+// writesFor reports whether writing by the description now keeps the indexes that the transaction
+// may read by tbl. One that reads by the catalog of its snapshot would miss its own rows in an index
+// that is not written any more.
+func (t *Txn) writesFor(now, tbl *catalog.Table) bool {
+	for i := range tbl.Indexes {
+		x := &tbl.Indexes[i]
+		if !x.Written() {
+			continue
+		}
+		y := indexByID(now, x.ID)
+		if y == nil || !y.Written() && t.opts.Isolation != ReadCommitted {
+			return false
+		}
+	}
+	return true
+}
+
+func indexByID(t *catalog.Table, id catalog.IndexID) *catalog.Index {
+	for i := range t.Indexes {
+		if t.Indexes[i].ID == id {
+			return &t.Indexes[i]
+		}
 	}
 	return nil
 }
@@ -123,24 +160,16 @@ func (t *Txn) insert(ctx context.Context, c *tableCodec, s *writeScratch, b *vec
 	o := t.overlay
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	spilled := spillReader{store: o.spill}
 	for i, ref := range refs {
 		for k := range c.indexes {
-			if err := t.putKey(c, s, i, k, ref); err != nil {
-				return nil, err
+			if err := t.putKey(c, s, &spilled, i, k, ref); err != nil {
+				return nil, spilled.close(err)
 			}
 		}
 		o.put(ref, t.cmd, rows.row(i), true)
 	}
-	return refs, nil
-}
-
-// pick returns the columns of an index out of a table's. It is valid until the next call.
-func (s *writeScratch) pick(ix *indexCodec, all []*vector.Vector) []*vector.Vector {
-	s.picked = s.picked[:0]
-	for _, c := range ix.cols {
-		s.picked = append(s.picked, all[c])
-	}
-	return s.picked
+	return refs, spilled.close(nil)
 }
 
 // assignRefs gives each row a reference in the store of its node. Nodes ≥ noNode are passed over.
@@ -183,7 +212,11 @@ func (t *Txn) Delete(ctx context.Context, tbl *catalog.Table, refs []RowRef) (in
 		if err != nil {
 			return err
 		}
-		if err := t.lockKeys(ctx, c, &s.oldKeys, func(row, _ int) bool { return !skip.Get(row) }); err != nil {
+		kept := func(row, _ int) bool { return !skip.Get(row) }
+		if err := t.lockKeys(ctx, c, &s.oldKeys, kept); err != nil {
+			return err
+		}
+		if err := t.probeOwners(c, s, kept); err != nil {
 			return err
 		}
 		if err := t.noteWrites(c, s, refs, skip, rowsGo); err != nil {
@@ -192,17 +225,20 @@ func (t *Txn) Delete(ctx context.Context, tbl *catalog.Table, refs []RowRef) (in
 		o := t.overlay
 		o.mu.Lock()
 		defer o.mu.Unlock()
+		spilled := spillReader{store: o.spill}
 		for i, ref := range refs {
 			if skip.Get(i) {
 				continue
 			}
 			for k := range c.indexes {
-				t.deleteKey(c, s, i, k, ref)
+				if err := t.deleteKey(c, s, &spilled, i, k, ref); err != nil {
+					return spilled.close(err)
+				}
 			}
 			o.put(ref, t.cmd, nil, false)
 			count++
 		}
-		return nil
+		return spilled.close(nil)
 	})
 	return count, err
 }
@@ -263,24 +299,30 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 	o := t.overlay
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	spilled := spillReader{store: o.spill}
 	for i, ref := range refs {
 		if after[i] == 0 {
 			continue
 		}
 		for k := range c.indexes {
-			if !s.keyChanges(i, k) && after[i] == ref {
+			if !s.entryChanges(i, k) && after[i] == ref {
 				continue
 			}
-			t.deleteKey(c, s, i, k, ref)
-			if err := t.putKey(c, s, i, k, after[i]); err != nil {
-				return nil, err
+			err := t.deleteKey(c, s, &spilled, i, k, ref)
+			if err == nil {
+				err = t.putKey(c, s, &spilled, i, k, after[i])
+			}
+			if err != nil {
+				return nil, spilled.close(err)
 			}
 		}
 		if after[i] != ref {
-			t.moved = append(t.moved, ref)
+			if len(t.moved) <= maxMoves { // one more than are remembered stands for all
+				t.moved = append(t.moved, ref)
+			}
 			o.put(ref, t.cmd, nil, false)
 		}
 		o.put(after[i], t.cmd, rows.row(i), after[i] != ref)
 	}
-	return after, nil
+	return after, spilled.close(nil)
 }

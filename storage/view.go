@@ -42,6 +42,9 @@ func (v *View) Retain() { v.refs.Add(1) }
 // Release removes a user; the last one frees the snapshot. Cursors and fetchers are users.
 func (v *View) Release() {
 	if v.refs.Add(-1) == 0 {
+		if v.overlay != nil {
+			v.overlay.release()
+		}
 		v.snap.release()
 	}
 }
@@ -97,17 +100,11 @@ func (v *View) Groups(store catalog.StoreID) (int, error) {
 	return n, nil
 }
 
-// OverlayIDs sets the bits of the group's rows that the view's own transaction wrote and reports
-// whether there are any. Column scans must take those rows from a row scan restricted to them.
+// OverlayIDs sets the bits of the group's rows that the view's own transaction wrote, and maybe of
+// others, and reports whether there are any. Column scans must take those rows from a row scan
+// restricted to them.
 func (v *View) OverlayIDs(store catalog.StoreID, group int, dst *GroupBits) bool {
-	if v.overlay == nil {
-		return false
-	}
-	rows := v.overlay.groupRows(nil, store, group, v.cmd)
-	for _, r := range rows {
-		dst.Set(int(r.pos))
-	}
-	return len(rows) > 0
+	return v.overlay != nil && v.overlay.groupIDs(dst, store, group, v.cmd)
 }
 
 // LookupKey finds the row with the given values of a unique index's columns. No row has a key with
@@ -130,8 +127,8 @@ func (v *View) LookupKey(tbl *catalog.Table, index *catalog.Index, key []vector.
 		return 0, false, err
 	}
 	if v.overlay != nil {
-		if ref, deleted, ok := v.overlay.lookupKey(index.ID, encoded, v.cmd); ok {
-			return ref, !deleted, nil
+		if ref, deleted, ok, err := v.overlay.lookupKey(index.ID, encoded, v.cmd); ok || err != nil {
+			return ref, !deleted, err
 		}
 	}
 	return getRef(v.snap.db, encoded)
@@ -147,8 +144,9 @@ func getRef(r pebble.Reader, key []byte) (RowRef, bool, error) {
 		return 0, false, ioError("read index", err)
 	}
 	defer closer.Close()
-	if len(value) != 8 {
+	ref, ok := uniqueRef(value)
+	if !ok {
 		return 0, false, errBadKey
 	}
-	return readRef(value), true, nil
+	return ref, true, nil
 }

@@ -188,29 +188,7 @@ func (sh *shell) describe(pattern string) bool {
 				covered = append(covered, c.Name)
 			}
 		}
-		if len(d.Indexes) > 0 {
-			t.footers = append(t.footers, "Indexes:")
-		}
-		for _, index := range d.Indexes {
-			var names []string
-			for i, id := range index.Columns {
-				name := d.Columns[d.ColumnByID(id)].Name
-				if i < len(index.Desc) && index.Desc[i] {
-					name += " DESC"
-				}
-				names = append(names, name)
-			}
-			kind := " UNIQUE CONSTRAINT,"
-			switch {
-			case index.Primary:
-				kind = " PRIMARY KEY,"
-			case index.Plain && index.Unique:
-				kind = " UNIQUE,"
-			case index.Plain:
-				kind = ""
-			}
-			t.footers = append(t.footers, fmt.Sprintf("    \"%s\"%s btree (%s)", index.Name, kind, strings.Join(names, ", ")))
-		}
+		t.footers = append(t.footers, weft.DescribeIndexes(d)...)
 		if len(d.Checks) > 0 {
 			t.footers = append(t.footers, "Check constraints:")
 		}

@@ -1,0 +1,174 @@
+package storage
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/weftdb/weft/vector"
+)
+
+// cachedPlace is where a row lies in a packed page in memory.
+type cachedPlace struct {
+	entry *cachedPage
+	data  []byte
+	rank  int
+	rows  int // of the page
+}
+
+// fetchCached is Fetch for rows that are all in packed pages in memory, of one schema version, none of
+// them written by the view's transaction. It reports false, with nothing done, if they are not.
+//
+// Scattered rows cost a miss of the processor's caches for each step to them: the page's entry, its
+// header, each value. So each step is made for all rows before the next one, in loops short enough for
+// the processor to wait for many at once.
+func (f *Fetcher) fetchCached(ids []uint64) (bool, error) {
+	if f.view.overlay != nil || f.uncached || len(ids) == 0 || ids[len(ids)-1]>>6-ids[0]>>6 < uint64(len(ids))/16 {
+		return false, nil // rows close together are copied in runs
+	}
+	f.places = f.places[:0]
+	for from := 0; from < len(ids); {
+		group := ids[from] >> 16
+		to := from + 1
+		for to < len(ids) && ids[to]>>16 == group {
+			to++
+		}
+		if !f.findCached(int(group), ids[from:to]) {
+			return false, nil
+		}
+		from = to
+	}
+	lay := f.locateCached(ids)
+	if lay == nil {
+		return false, nil
+	}
+	for i, c := range f.cols {
+		if lay.at[c] < 0 {
+			f.bufs[i].putConst(0, len(ids), f.codec.missing[c])
+		} else if err := f.bufs[i].putPlaces(f.places, lay.row, lay.at[c]); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// findCached adds the entries of the pages that rows of a group lie on, and reports whether all are in
+// memory.
+func (f *Fetcher) findCached(group int, ids []uint64) bool {
+	if !f.entered || group != f.inGroup {
+		f.enterGroup(group)
+		f.entered, f.inGroup = true, group
+	}
+	if f.cached == nil {
+		return false
+	}
+	start := len(f.places)
+	for _, id := range ids {
+		f.places = append(f.places, cachedPlace{entry: f.cached[id>>6&1023].Load()})
+	}
+	commit := f.view.snap.state.commit
+	for i, id := range ids {
+		p := f.places[start+i].entry
+		if p == nil || p.data == nil || p.at > commit || f.lastChange(int(id>>6&1023)) > p.at {
+			return false
+		}
+		if !p.used.Load() {
+			p.used.Store(true)
+		}
+		f.places[start+i].data = p.data
+	}
+	return true
+}
+
+// locateCached finds the rows in their pages. It returns the layout that all pages have, nil if they
+// differ or a row does not exist.
+func (f *Fetcher) locateCached(ids []uint64) *readLayout {
+	version := binary.LittleEndian.Uint32(f.places[0].data[4:])
+	for i, id := range ids {
+		p := &f.places[i]
+		present, slot := binary.LittleEndian.Uint64(p.data[8:]), id&63
+		if present>>slot&1 == 0 || binary.LittleEndian.Uint32(p.data[4:]) != version {
+			return nil
+		}
+		p.rank, p.rows = bits.OnesCount64(present&(1<<slot-1)), int(p.data[1])
+	}
+	return f.codec.ofVersion(version)
+}
+
+// area returns where the values of a stored column begin in a place's page, and whether the row is NULL
+// there.
+func (p *cachedPlace) area(col, cols int) (start int, null bool) {
+	start = pageHeader + 2*cols
+	if col > 0 {
+		start = int(binary.LittleEndian.Uint16(p.data[pageHeader+2*col-2:])) & areaEndBits
+	}
+	if binary.LittleEndian.Uint16(p.data[pageHeader+2*col:])&areaHasNulls == 0 {
+		return start, false
+	}
+	return start + pageNullBytes, binary.LittleEndian.Uint64(p.data[start:])>>p.rank&1 != 0
+}
+
+// locate finds where the values of a stored column lie, of width bytes each, and notes NULLs.
+func (c *columnBuf) locate(places []cachedPlace, lay *rowLayout, col int) []int32 {
+	if cap(c.starts) < len(places) {
+		c.starts = make([]int32, len(places), max(len(places), vector.BatchCap))
+	}
+	starts := c.starts[:len(places)]
+	cols := len(lay.cols)
+	for i := range places {
+		p := &places[i]
+		start, null := p.area(col, cols)
+		if null {
+			c.setNull(i)
+		}
+		starts[i] = int32(start + p.rank*c.width)
+	}
+	return starts
+}
+
+// putPlaces appends a stored column of rows in pages that were parsed. Fixed-width values are zero
+// where they are NULL.
+func (c *columnBuf) putPlaces(places []cachedPlace, lay *rowLayout, col int) error {
+	if c.width == 0 {
+		return c.putPlaceBytes(places, lay, col)
+	}
+	starts := c.locate(places, lay, col)
+	switch c.width {
+	case 4:
+		dst := elems[uint32](c)[:len(starts)]
+		for i, start := range starts {
+			dst[i] = binary.LittleEndian.Uint32(places[i].data[start:])
+		}
+	case 8:
+		dst := elems[uint64](c)[:len(starts)]
+		for i, start := range starts {
+			dst[i] = binary.LittleEndian.Uint64(places[i].data[start:])
+		}
+	default:
+		for i, start := range starts {
+			copy(c.data[i*c.width:(i+1)*c.width], places[i].data[start:])
+		}
+	}
+	return nil
+}
+
+func (c *columnBuf) putPlaceBytes(places []cachedPlace, lay *rowLayout, col int) error {
+	for i := range places {
+		p := &places[i]
+		start, null := p.area(col, len(lay.cols))
+		if null {
+			c.setNull(i)
+		}
+		ends := p.data[start:]
+		from, to := 0, int(binary.LittleEndian.Uint16(ends[2*p.rank:]))
+		if p.rank > 0 {
+			from = int(binary.LittleEndian.Uint16(ends[2*p.rank-2:]))
+		}
+		bytes := ends[2*p.rows:]
+		if from > to || to > len(bytes) {
+			return errBadPage
+		}
+		c.heap = append(c.heap, bytes[from:to]...)
+		c.offsets = append(c.offsets, int32(len(c.heap)))
+	}
+	return nil
+}

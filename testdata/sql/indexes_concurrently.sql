@@ -1,0 +1,73 @@
+create table t (a int primary key, b int, c text);
+insert into t select g, g % 10, 'c' || g from generate_series(1, 100) g;
+create index concurrently tb on t (b) include (c) where b > 3;
+create index concurrently if not exists tb on t (b);
+create index concurrently tb on t (b);
+create unique index concurrently tu on t ((a + 1));
+insert into t values (101, 5, 'x');
+insert into t values (101, 5, 'x');
+select count(*) from t where b > 8;
+begin;
+create index concurrently ti on t (c);
+rollback;
+begin;
+drop index concurrently tb;
+rollback;
+create unique index concurrently bad on t (b) where a > 88 and a <> 91 and a <> 92 and a < 100;
+\d t
+insert into t values (201, 1, 'y'), (211, 1, 'y');
+select count(*) from t where b = 1;
+drop index bad;
+drop index concurrently tb, tu;
+drop index concurrently tb cascade;
+drop index concurrently if exists nope;
+drop index concurrently nope;
+drop index concurrently t_pkey;
+drop index concurrently tb;
+drop index concurrently tu;
+create index concurrently on t (now());
+\d t
+create unique index concurrently re on t (b) where a >= 1 and a <= 11;
+reindex index re;
+delete from t where a = 11;
+reindex index re;
+insert into t values (11, 1, 'z');
+reindex table t;
+reindex index nope;
+reindex table nope;
+reindex table re;
+reindex index t;
+\d t
+begin;
+insert into t values (5000, 5000, 'x');
+reindex table t;
+select c from t where a = 5000;
+update t set c = 'y' where a = 5000;
+delete from t where a = 1;
+rollback;
+select count(*) from t where a in (1, 5000);
+begin;
+insert into t values (5000, 5000, 'x');
+reindex table t;
+update t set a = 6000 where a = 5000;
+commit;
+select a, b from t where a >= 5000;
+create table inv (a int primary key, b int, c text);
+insert into inv values (1, 1, 'x'), (2, 1, 'x'), (3, 3, 'x');
+create unique index concurrently inv_b on inv (b desc);
+create table inv_like (like inv including indexes);
+\d inv_like
+insert into inv_like values (1, 1), (2, 1);
+alter table inv alter column c type varchar(3);
+alter table inv add column d int generated always as (a + 1) stored;
+update inv set b = 2 where a = 2;
+alter table inv alter column c type varchar(3);
+insert into inv values (4, 2);
+\d inv
+drop index inv_b;
+insert into inv values (4, 2);
+create unique index concurrently inv_b on inv (b);
+truncate inv;
+insert into inv values (1, 1), (2, 1);
+insert into inv values (1, 1);
+\d inv
