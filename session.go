@@ -51,6 +51,7 @@ type namedSavepoint struct {
 	values      sessionValues
 	pending     int
 	constraints constraintModes
+	readOnly    bool
 }
 
 // Session opens a session.
