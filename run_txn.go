@@ -38,7 +38,7 @@ var storedLevels = map[Isolation]storage.Isolation{ReadCommitted: storage.ReadCo
 
 func (s *Session) txnOptions(o TxOptions) storage.TxnOptions {
 	return storage.TxnOptions{Isolation: storedLevels[o.Isolation], ReadOnly: o.ReadOnly, Deferrable: o.Deferrable,
-		NoSyncWait: s.derived().noSyncWait, Memory: s.db.budget}
+		NoSyncWait: s.derived().noSyncWait, Session: s, Memory: s.db.budget}
 }
 
 // begin opens a transaction block.

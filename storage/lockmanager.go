@@ -74,6 +74,9 @@ type lockOwner struct {
 	held []resource // guarded by mu; each once per grant of a new resource
 	// excluding counts its requests for tables in AccessExclusive; guarded by mu.
 	excluding int64
+	// session is who runs the transaction or statement, nil = nobody in particular. It does one thing at
+	// a time: what it runs cannot wait for what it has left open.
+	session any
 	// timeout bounds each wait, 0 = no bound. It changes between statements only.
 	timeout time.Duration
 	wait    []*lockWait // guarded by lockManager.waitMu: workers of one transaction may wait each

@@ -62,7 +62,7 @@ type tableStats struct {
 // Begin starts a transaction.
 func (e *Engine) Begin(o TxnOptions) *Txn {
 	t := &Txn{e: e, opts: o, overlay: &overlay{}}
-	t.owner.id = e.nextTxn.Add(1)
+	t.owner.id, t.owner.session = e.nextTxn.Add(1), o.Session
 	if o.Isolation == Serializable {
 		t.serial = newSerialTxn(t.owner.id)
 	}
