@@ -128,12 +128,12 @@ func (r *Rows) streams(s *Session, leave func()) bool {
 	return true
 }
 
-// abort ends the rows because the database is being closed.
-func (r *Rows) abort() {
+// abort ends the rows because the database is being closed, or their session with its temporary tables.
+func (r *Rows) abort(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.done && r.err == nil {
-		r.err = errClosed
+		r.err = err
 	}
 	r.end()
 }

@@ -307,7 +307,7 @@ func (r *running) readIn(in *reading) (*Rows, error) {
 			}
 		}
 	}
-	s.db.users.addRows(rows)
+	s.db.users.addRows(s, rows)
 	return rows, nil
 }
 

@@ -29,6 +29,18 @@ func (d *definition) lockReferenced(stmt sql.Statement) error {
 func (d *definition) lockIn(t *catalog.Table, mode storage.LockMode) error {
 	err := d.w.txn.LockTable(d.r.ctx, t.ID, mode, storage.Wait)
 	d.ddl.Catalog = d.w.txn.Catalog()
+	if hasCode(err, sqlerr.ObjectInUse) {
+		what := "change"
+		switch d.r.stmt.(type) {
+		case *sql.AlterTable:
+			what = "ALTER TABLE"
+		case *sql.Drop:
+			what = "DROP TABLE"
+		case *sql.Truncate:
+			what = "TRUNCATE"
+		}
+		return sqlerr.New(sqlerr.ObjectInUse, "cannot %s %q because it is being used by active queries in this session", what, t.Name).WithTable(t.Name)
+	}
 	return err
 }
 

@@ -142,7 +142,7 @@ func (r *running) planReading(in *reading) (*cachedPlan, error) {
 				return plan, nil // it has read before anybody can come
 			}
 			if in.tables == nil {
-				in.tables = s.db.engine.NewReader(s.derived().lockTimeout)
+				in.tables = s.db.engine.NewReader(s, s.derived().lockTimeout)
 			}
 			locks = in.tables
 		}

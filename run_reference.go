@@ -208,7 +208,7 @@ func (k *keyWork) checkGone(c *exec.KeyChange, again bool) error {
 			if err != nil {
 				return err
 			}
-			_, found, err := k.w.txn.LookupLatest(k.r.ctx, use.Parent, use.Index, key, storage.KeyShare)
+			_, found, err := k.w.txn.LookupLatest(k.r.ctx, use.Parent, use.Index, key)
 			if err != nil {
 				return err
 			}

@@ -89,7 +89,7 @@ func (d *definition) deleteRows(t *catalog.Table) error {
 func (s *Session) dropTemporaries() error {
 	txn := s.txn
 	if txn == nil {
-		txn = s.db.engine.Begin(storage.TxnOptions{NoSyncWait: true}) // they never outlive the process
+		txn = s.db.engine.Begin(storage.TxnOptions{NoSyncWait: true, Session: s}) // they never outlive the process
 		defer txn.Rollback()
 	}
 	next := txn.Catalog()

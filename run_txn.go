@@ -38,7 +38,7 @@ var storedLevels = map[Isolation]storage.Isolation{ReadCommitted: storage.ReadCo
 
 func (s *Session) txnOptions(o TxOptions) storage.TxnOptions {
 	return storage.TxnOptions{Isolation: storedLevels[o.Isolation], ReadOnly: o.ReadOnly, Deferrable: o.Deferrable,
-		NoSyncWait: s.derived().noSyncWait, Memory: s.db.budget}
+		NoSyncWait: s.derived().noSyncWait, Session: s, Memory: s.db.budget}
 }
 
 // begin opens a transaction block.
@@ -263,11 +263,24 @@ func (r *running) refuseIfReadOnly() error {
 	return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute %s in a read-only transaction", name).At(r.stmt.SourceSpan().Start)
 }
 
+// restoreReadOnly ends what SET TRANSACTION READ ONLY did after a savepoint, whichever way that ends.
+func (s *Session) restoreReadOnly(p namedSavepoint) {
+	s.txOptions.ReadOnly = p.readOnly
+	s.txn.SetModes(storedLevels[s.txOptions.Isolation], s.txOptions.ReadOnly, s.txOptions.Deferrable)
+}
+
 // savepoint runs SAVEPOINT, RELEASE and ROLLBACK TO.
 func (r *running) savepoint() (*Rows, error) {
 	s := r.s
 	if s.txn == nil {
-		return nil, sqlerr.New(sqlerr.NoActiveTransaction, "SAVEPOINT can only be used in transaction blocks").At(r.stmt.SourceSpan().Start)
+		name := "SAVEPOINT"
+		switch r.stmt.(type) {
+		case *sql.Release:
+			name = "RELEASE SAVEPOINT"
+		case *sql.RollbackTo:
+			name = "ROLLBACK TO SAVEPOINT"
+		}
+		return nil, sqlerr.New(sqlerr.NoActiveTransaction, "%s can only be used in transaction blocks", name)
 	}
 	find := func(id sql.Ident) (int, error) {
 		for i := len(s.saves) - 1; i >= 0; i-- {
@@ -279,13 +292,14 @@ func (r *running) savepoint() (*Rows, error) {
 	}
 	switch n := r.stmt.(type) {
 	case *sql.Savepoint:
-		s.saves = append(s.saves, namedSavepoint{n.Name.Name, s.txn.Savepoint(), s.values, len(s.pending), s.constraints})
+		s.saves = append(s.saves, namedSavepoint{n.Name.Name, s.txn.Savepoint(), s.values, len(s.pending), s.constraints, s.txOptions.ReadOnly})
 		return done("SAVEPOINT"), nil
 	case *sql.Release:
 		i, err := find(n.Name)
 		if err != nil {
 			return nil, err
 		}
+		s.restoreReadOnly(s.saves[i])
 		s.saves = s.saves[:i]
 		return done("RELEASE"), nil
 	case *sql.RollbackTo:
@@ -296,6 +310,7 @@ func (r *running) savepoint() (*Rows, error) {
 		s.txn.RollbackTo(s.saves[i].at)
 		s.values = s.saves[i].values
 		s.pending, s.constraints = s.pending[:s.saves[i].pending:s.saves[i].pending], s.saves[i].constraints
+		s.restoreReadOnly(s.saves[i])
 		s.saves = s.saves[:i+1]
 		s.failed = false
 		return done("ROLLBACK"), nil

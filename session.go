@@ -51,6 +51,7 @@ type namedSavepoint struct {
 	values      sessionValues
 	pending     int
 	constraints constraintModes
+	readOnly    bool
 }
 
 // Session opens a session.
@@ -83,7 +84,8 @@ func (s *Session) notices(texts []string) {
 	}
 }
 
-// Close ends the session; an open transaction is rolled back, and its temporary tables are dropped.
+// Close ends the session; an open transaction is rolled back, and its temporary tables are dropped, for
+// which rows that are still being read are ended.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,6 +95,10 @@ func (s *Session) Close() error {
 	s.rollback()
 	s.closed = true
 	s.db.users.removeSession(s)
+	if len(s.temp.relations(s.db.engine.Catalog())) == 0 {
+		return nil
+	}
+	s.db.users.abortRows(s, s.gone())
 	return s.dropTemporaries()
 }
 

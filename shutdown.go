@@ -20,12 +20,12 @@ type users struct {
 	mu       sync.Mutex // guards the rest
 	closed   bool
 	sessions map[*Session]struct{}
-	rows     map[*Rows]struct{}
+	rows     map[*Rows]*Session
 	tasks    sync.WaitGroup // added to under mu
 }
 
 func newUsers() *users {
-	u := &users{sessions: map[*Session]struct{}{}, rows: map[*Rows]struct{}{}}
+	u := &users{sessions: map[*Session]struct{}{}, rows: map[*Rows]*Session{}}
 	u.ctx, u.cancel = context.WithCancelCause(context.Background())
 	return u
 }
@@ -46,10 +46,10 @@ func (u *users) removeSession(s *Session) {
 	delete(u.sessions, s)
 }
 
-func (u *users) addRows(r *Rows) {
+func (u *users) addRows(s *Session, r *Rows) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.rows[r] = struct{}{}
+	u.rows[r] = s
 }
 
 func (u *users) removeRows(r *Rows) {
@@ -73,14 +73,21 @@ func (u *users) end() {
 		s.Close() // waits for the statement in it
 	}
 	u.tasks.Wait()
+	u.abortRows(nil, errClosed)
+}
+
+// abortRows ends the open rows of a session, nil = of all.
+func (u *users) abortRows(s *Session, err error) {
 	u.mu.Lock()
 	var rows []*Rows
-	for r := range u.rows {
-		rows = append(rows, r)
+	for r, of := range u.rows {
+		if s == nil || s == of {
+			rows = append(rows, r)
+		}
 	}
 	u.mu.Unlock()
 	for _, r := range rows {
-		r.abort()
+		r.abort(err)
 	}
 }
 

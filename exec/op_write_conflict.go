@@ -10,9 +10,9 @@ import (
 	"github.com/weftdb/weft/vector"
 )
 
-// upsert inserts rows under ON CONFLICT. Each row's keys are locked and looked up in the latest
-// committed state, so whoever else inserts the same key waits; rows without a conflict are inserted
-// together, and existing rows updated together.
+// upsert inserts rows under ON CONFLICT. Each row's keys are looked up in the latest committed state,
+// and locked when no row has them, so whoever else inserts the same key waits; rows without a conflict
+// are inserted together, and existing rows updated together.
 type upsert struct {
 	w         *writePusher
 	node      *planner.OnConflict
@@ -27,10 +27,13 @@ type upsert struct {
 	existing []conflicting
 }
 
-// conflicting is a row of the batch and the stored row in its way.
+// conflicting is a row of the batch, the live one of number k, and the stored row that has its key in
+// an arbiter.
 type conflicting struct {
-	ref storage.RowRef
-	row uint16
+	ref     storage.RowRef
+	row     uint16
+	k       int
+	arbiter int
 }
 
 var errAffectedTwice = sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO UPDATE command cannot affect row a second time").
@@ -101,12 +104,12 @@ func (u *upsert) place(b *vector.Batch, k int, row uint16) error {
 			return nil
 		}
 		keys = append(keys, string(key))
-		ref, found, err := txn.LookupLatest(u.w.w.Ctx, u.w.op.table, index, key, storage.Update)
+		ref, found, err := txn.LookupOrLock(u.w.w.Ctx, u.w.op.table, index, key)
 		if err != nil {
 			return err
 		}
 		if found {
-			return u.conflict(b, row, ref)
+			return u.conflict(b, conflicting{ref, row, k, n})
 		}
 	}
 	u.fresh = append(u.fresh, row)
@@ -117,22 +120,22 @@ func (u *upsert) place(b *vector.Batch, k int, row uint16) error {
 }
 
 // conflict treats a row whose key exists.
-func (u *upsert) conflict(b *vector.Batch, row uint16, ref storage.RowRef) error {
+func (u *upsert) conflict(b *vector.Batch, x conflicting) error {
 	if !u.node.Update {
 		if u.w.op.run.query.Txn.RereadsRows() {
 			return nil
 		}
-		return u.lock([]storage.RowRef{ref}, storage.KeyShare) // the row must be one that the transaction sees
+		return u.lock([]storage.RowRef{x.ref}, storage.KeyShare) // the row must be one that the transaction sees
 	}
-	if slices.ContainsFunc(u.existing, func(c conflicting) bool { return c.ref == ref }) {
+	if slices.ContainsFunc(u.existing, func(c conflicting) bool { return c.ref == x.ref }) {
 		if err := u.flush(b); err != nil { // the first one's WHERE may leave the row alone
 			return err
 		}
 	}
-	if _, again := u.changed[ref]; again {
+	if _, again := u.changed[x.ref]; again {
 		return errAffectedTwice
 	}
-	u.existing = append(u.existing, conflicting{ref, row})
+	u.existing = append(u.existing, x)
 	return nil
 }
 
@@ -146,11 +149,29 @@ func (u *upsert) lock(refs []storage.RowRef, mode storage.LockMode) error {
 	return err
 }
 
-// flush inserts and updates the rows placed so far.
+// flush inserts and updates the rows placed so far. Rows whose stored row was removed, or got another
+// key, before it was locked are placed anew.
 func (u *upsert) flush(b *vector.Batch) error {
-	if err := u.insert(b); err != nil || len(u.existing) == 0 {
-		return err
+	for {
+		if err := u.insert(b); err != nil || len(u.existing) == 0 {
+			return err
+		}
+		gone, err := u.updateExisting(b)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(gone, func(x, y conflicting) int { return x.k - y.k })
+		for _, x := range gone {
+			if err := u.place(b, x.k, x.row); err != nil {
+				return err
+			}
+		}
 	}
+}
+
+// updateExisting locks and updates the stored rows that are in the way of rows placed so far. It
+// returns those that are not any more.
+func (u *upsert) updateExisting(b *vector.Batch) (gone []conflicting, err error) {
 	slices.SortFunc(u.existing, func(a, b conflicting) int {
 		if a.ref < b.ref {
 			return -1
@@ -158,26 +179,39 @@ func (u *upsert) flush(b *vector.Batch) error {
 		return 1
 	})
 	refs := make([]storage.RowRef, len(u.existing))
-	for i, c := range u.existing {
-		refs[i] = c.ref
+	for i, x := range u.existing {
+		refs[i] = x.ref
 	}
 	if err := u.lock(refs, storage.NoKeyUpdate); err != nil {
-		return err
+		return nil, err
 	}
-	view := u.w.op.run.query.Txn.LatestView()
+	txn := u.w.op.run.query.Txn
+	stay := u.existing[:0]
+	refs = refs[:0]
+	for _, x := range u.existing {
+		key, _ := u.keys[x.arbiter].Key(x.k)
+		if has, err := txn.HasKey(u.node.Arbiters[x.arbiter], key, x.ref); err != nil {
+			return nil, err
+		} else if has {
+			stay, refs = append(stay, x), append(refs, x.ref)
+		} else {
+			gone = append(gone, x)
+		}
+	}
+	view := txn.LatestView()
 	defer view.Release()
 	for from := 0; from < len(refs); {
 		to := from
 		for to < len(refs) && refs[to].Store() == refs[from].Store() {
 			to++
 		}
-		if err := u.update(b, view, u.existing[from:to], refs[from:to]); err != nil {
-			return err
+		if err := u.update(b, view, stay[from:to], refs[from:to]); err != nil {
+			return nil, err
 		}
 		from = to
 	}
 	u.existing = u.existing[:0]
-	return nil
+	return gone, nil
 }
 
 func (u *upsert) insert(b *vector.Batch) error {

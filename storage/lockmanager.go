@@ -3,6 +3,7 @@ package storage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,6 +74,9 @@ type lockOwner struct {
 	held []resource // guarded by mu; each once per grant of a new resource
 	// excluding counts its requests for tables in AccessExclusive; guarded by mu.
 	excluding int64
+	// session is who runs the transaction or statement, nil = nobody in particular. It does one thing at
+	// a time: what it runs cannot wait for what it has left open.
+	session any
 	// timeout bounds each wait, 0 = no bound. It changes between statements only.
 	timeout time.Duration
 	wait    []*lockWait // guarded by lockManager.waitMu: workers of one transaction may wait each
@@ -224,6 +228,44 @@ func (l *lockState) add(o *lockOwner, mode LockMode) {
 		}
 	}
 	l.more.holders = append(l.more.holders, lockHolder{o, mode.bit()})
+}
+
+// release ends the owner's hold of a resource in one mode, which a request of its own has just begun:
+// nothing has been read or written yet in the belief that it would last.
+func (m *lockManager) release(o *lockOwner, r resource, mode LockMode) {
+	m.waitMu.Lock()
+	defer m.waitMu.Unlock()
+	s := m.shard(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.locks[r]
+	if rest := l.modesOf(o) &^ mode.bit(); rest != 0 {
+		l.weaken(o, rest)
+	} else {
+		l.remove(o)
+		o.mu.Lock()
+		for i := len(o.held) - 1; i >= 0; i-- { // it is the last, or near it
+			if o.held[i] == r {
+				o.held = slices.Delete(o.held, i, i+1)
+				break
+			}
+		}
+		o.mu.Unlock()
+	}
+	m.grant(s, r, l)
+}
+
+// weaken leaves o fewer of the modes that it holds.
+func (l *lockState) weaken(o *lockOwner, rest modeSet) {
+	if l.holder == o {
+		l.modes = rest
+		return
+	}
+	for i := range l.more.holders {
+		if l.more.holders[i].owner == o {
+			l.more.holders[i].modes = rest
+		}
+	}
 }
 
 // remove ends o's hold and reports whether the entry is of no more use.

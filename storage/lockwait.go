@@ -79,6 +79,11 @@ func (m *lockManager) await(ctx context.Context, s *lockShard, w *lockWait) erro
 	o.wait = append(o.wait, w)
 	m.waits.Add(1)
 
+	if o.session != nil && slices.ContainsFunc(m.blockers(w), o.sameSession) {
+		m.cancel(s, w)
+		m.waitMu.Unlock()
+		return sqlerr.New(sqlerr.ObjectInUse, "cannot lock %s because it is being used by active queries in this session", r)
+	}
 	if other := m.findCycle(w); other != nil {
 		m.cancel(s, w)
 		m.waitMu.Unlock()
@@ -129,6 +134,10 @@ func (m *lockManager) cancel(s *lockShard, w *lockWait) {
 	w.owner.forget(w)
 	m.grant(s, w.res, l)
 	s.mu.Unlock()
+}
+
+func (o *lockOwner) sameSession(other *lockOwner) bool {
+	return o.session != nil && o.session == other.session
 }
 
 func (o *lockOwner) forget(w *lockWait) {
@@ -216,7 +225,7 @@ func (m *lockManager) findCycle(w *lockWait) *lockOwner {
 }
 
 func (m *lockManager) reaches(from, to *lockOwner, visited map[*lockOwner]bool) bool {
-	if from == to {
+	if from == to || to.sameSession(from) {
 		return true
 	}
 	if visited[from] {

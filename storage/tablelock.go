@@ -96,10 +96,11 @@ type Reader struct {
 	owner lockOwner
 }
 
-// NewReader returns a reader whose waits for a lock end with 55P03 after a time; 0 = no bound.
-func (e *Engine) NewReader(lockTimeout time.Duration) *Reader {
+// NewReader returns a reader for a session, as TxnOptions have it, whose waits for a lock end with 55P03
+// after a time; 0 = no bound.
+func (e *Engine) NewReader(session any, lockTimeout time.Duration) *Reader {
 	r := &Reader{e: e}
-	r.owner.id, r.owner.timeout = e.nextTxn.Add(1), lockTimeout
+	r.owner.id, r.owner.session, r.owner.timeout = e.nextTxn.Add(1), session, lockTimeout
 	return r
 }
 

@@ -68,7 +68,7 @@ type tableStats struct {
 func (e *Engine) Begin(o TxnOptions) *Txn {
 	t := &Txn{e: e, opts: o, overlay: &overlay{}}
 	t.overlay.retain()
-	t.owner.id = e.nextTxn.Add(1)
+	t.owner.id, t.owner.session = e.nextTxn.Add(1), o.Session
 	if o.Isolation == Serializable {
 		t.serial = newSerialTxn(t.owner.id)
 	}

@@ -41,6 +41,52 @@ func (t *Txn) lockKeys(ctx context.Context, c *tableCodec, keys *keyTable, want 
 	return nil
 }
 
+// lockFreeKeys locks the keys of new rows as lockKeys does. A key that others keep as it is, because
+// references to its row are being added, is taken: there is nothing to wait for.
+func (t *Txn) lockFreeKeys(ctx context.Context, c *tableCodec, keys *keyTable) error {
+	for i := range keys.rows() {
+		for k := range c.indexes {
+			x, ix := keys.get(i, k), &c.indexes[k]
+			if !x.present || x.suffixed {
+				continue
+			}
+			key := keyResource(ix.index.ID, x.key)
+			granted, _, err := t.e.locks.lock(ctx, &t.owner, key, Update, SkipLocked)
+			if err != nil {
+				return err
+			}
+			if granted {
+				continue
+			}
+			if err := t.e.locks.awaitHolders(ctx, &t.owner, key, KeyShare); err != nil {
+				return err
+			}
+			_, found, err := t.lookupLatest(ix.index, x.key)
+			if err == nil && found {
+				if err = t.checkUnseenKey(c, ix, x.key); err == nil {
+					err = t.e.errTaken(c, ix, x.key)
+				}
+			}
+			if err != nil {
+				return err
+			}
+			if err := t.lockKey(ctx, ix.index.ID, x.key, Update); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// errTaken is the error of a row whose key another row has.
+func (e *Engine) errTaken(c *tableCodec, ix *indexCodec, key []byte) error {
+	values, _, err := ix.decode(key[indexPrefixLen:])
+	if err != nil {
+		return err
+	}
+	return e.errDuplicate(c.tbl, ix, values)
+}
+
 // manyKeys is from how many keys on an iterator is cheaper than single reads.
 const manyKeys = 8
 
@@ -180,11 +226,7 @@ func (t *Txn) putKey(c *tableCodec, s *writeScratch, r *spillReader, i, k int, r
 		o.putKey(ix.index.ID, keyVersion{key: x.key, payload: x.payload, ref: ref}, t.cmd)
 		return nil
 	}
-	values, _, err := ix.decode(x.key[indexPrefixLen:])
-	if err != nil {
-		return err
-	}
-	return t.e.errDuplicate(c.tbl, ix, values)
+	return t.e.errTaken(c, ix, x.key)
 }
 
 func (t *Txn) lockKey(ctx context.Context, index catalog.IndexID, key []byte, mode LockMode) error {

@@ -219,32 +219,83 @@ func (k *RowKeys) Key(i int) (encoded []byte, ok bool) {
 	return x.key, x.present && !x.suffixed
 }
 
-// LookupLatest locks a key of a unique index, given by EncodeKey or RowKeys, whether it
-// exists or not, and returns the row that has it in the latest committed state or in the
-// transaction's own writes: what foreign keys (KeyShare) and ON CONFLICT (Update) need. The latter
-// counts as reading the key.
-func (t *Txn) LookupLatest(ctx context.Context, tbl *catalog.Table, index *catalog.Index, encoded []byte, mode LockMode) (RowRef, bool, error) {
-	if err := t.checkActive(); err != nil {
+// LookupLatest locks a key of a unique index in KeyShare, given by EncodeKey, whether it exists or not,
+// and returns the row that has it in the latest committed state or in the transaction's own writes:
+// what foreign keys need.
+func (t *Txn) LookupLatest(ctx context.Context, tbl *catalog.Table, index *catalog.Index, encoded []byte) (RowRef, bool, error) {
+	if err := t.checkLookup(index); err != nil {
 		return 0, false, err
 	}
-	if !index.Unique {
-		return 0, false, sqlerr.New(sqlerr.InternalError, "index is not unique: index=%s", index.Name)
-	}
-	table := RowShare
-	if mode == Update {
-		table = RowExclusive
-	}
-	if err := t.lockTable(ctx, tbl.ID, table, Wait); err != nil {
+	if err := t.lockTable(ctx, tbl.ID, RowShare, Wait); err != nil {
 		return 0, false, err
 	}
-	if mode == Update && t.serial != nil {
+	if err := t.lockKey(ctx, index.ID, encoded, KeyShare); err != nil {
+		return 0, false, err
+	}
+	return t.lookupLatest(index, encoded)
+}
+
+// LookupOrLock returns the row that has a key of a unique index, given by RowKeys, in the latest
+// committed state or in the transaction's own writes; a key that no row has is locked for whoever
+// inserts it: what ON CONFLICT needs. A key that was found is not locked, so that references to its row
+// go on: whoever changes the row locks that, and makes sure then that it HasKey. It counts as reading
+// the key.
+func (t *Txn) LookupOrLock(ctx context.Context, tbl *catalog.Table, index *catalog.Index, encoded []byte) (RowRef, bool, error) {
+	if err := t.checkLookup(index); err != nil {
+		return 0, false, err
+	}
+	if err := t.lockTable(ctx, tbl.ID, RowExclusive, Wait); err != nil {
+		return 0, false, err
+	}
+	if t.serial != nil {
 		if err := t.serial.readKey(tbl.ID, index.ID, encoded); err != nil {
 			return 0, false, err
 		}
 	}
-	if err := t.lockKey(ctx, index.ID, encoded, mode); err != nil {
+	key, locks := keyResource(index.ID, encoded), t.e.locks
+	granted, held, err := locks.lock(ctx, &t.owner, key, Update, SkipLocked)
+	if err != nil {
 		return 0, false, err
 	}
+	if granted {
+		ref, found, err := t.lookupLatest(index, encoded)
+		if found && !held {
+			locks.release(&t.owner, key, Update)
+		}
+		return ref, found, err
+	}
+	// Some hold the key to keep it, or somebody is adding or removing it.
+	if err := locks.awaitHolders(ctx, &t.owner, key, KeyShare); err != nil {
+		return 0, false, err
+	}
+	if ref, found, err := t.lookupLatest(index, encoded); found || err != nil {
+		return ref, found, err
+	}
+	if err := t.lockKey(ctx, index.ID, encoded, Update); err != nil {
+		return 0, false, err
+	}
+	return t.lookupLatest(index, encoded)
+}
+
+// HasKey reports whether a row that the transaction has locked still has the key that it was found by.
+func (t *Txn) HasKey(index *catalog.Index, encoded []byte, ref RowRef) (bool, error) {
+	now, found, err := t.lookupLatest(index, encoded)
+	return found && now == ref, err
+}
+
+func (t *Txn) checkLookup(index *catalog.Index) error {
+	if err := t.checkActive(); err != nil {
+		return err
+	}
+	if !index.Unique {
+		return sqlerr.New(sqlerr.InternalError, "index is not unique: index=%s", index.Name)
+	}
+	return nil
+}
+
+// lookupLatest finds the row that has a key in the transaction's own writes or the latest committed
+// state.
+func (t *Txn) lookupLatest(index *catalog.Index, encoded []byte) (RowRef, bool, error) {
 	if ref, deleted, ok, err := t.overlay.lookupKey(index.ID, encoded, math.MaxUint32); ok || err != nil {
 		return ref, !deleted, err
 	}

@@ -25,6 +25,9 @@ type TxnOptions struct {
 	// NoSyncWait lets Commit return before the commit is durable (synchronous_commit = off). Order
 	// is kept: a crash loses a suffix of the commits, never one in the middle.
 	NoSyncWait bool
+	// Session is who runs the transaction, nil = nobody in particular: a pointer that Reader is given, too.
+	// A lock that the session itself holds elsewhere is not waited for: 55006.
+	Session any
 	// Memory is charged for the transaction's writes until it ends; nil = not counted.
 	Memory Memory
 }

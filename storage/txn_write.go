@@ -148,7 +148,7 @@ func (t *Txn) insert(ctx context.Context, c *tableCodec, s *writeScratch, b *vec
 		return nil, err
 	}
 	every := func(row, index int) bool { return true }
-	if err := t.lockKeys(ctx, c, &s.newKeys, every); err != nil {
+	if err := t.lockFreeKeys(ctx, c, &s.newKeys); err != nil {
 		return nil, err
 	}
 	if err := t.probeKeys(c, s, every); err != nil {
