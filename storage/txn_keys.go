@@ -47,7 +47,7 @@ func (t *Txn) lockFreeKeys(ctx context.Context, c *tableCodec, keys *keyTable) e
 	for i := range keys.rows() {
 		for k := range c.indexes {
 			x, ix := keys.get(i, k), &c.indexes[k]
-			if !x.present || x.suffixed {
+			if !x.present || x.suffixed || t.whole.Load().hasIndex(ix.index.ID) {
 				continue
 			}
 			key := keyResource(ix.index.ID, x.key)

@@ -252,6 +252,9 @@ func (t *Txn) LookupOrLock(ctx context.Context, tbl *catalog.Table, index *catal
 			return 0, false, err
 		}
 	}
+	if t.whole.Load().hasIndex(index.ID) {
+		return t.lookupLatest(index, encoded)
+	}
 	key, locks := keyResource(index.ID, encoded), t.e.locks
 	granted, held, err := locks.lock(ctx, &t.owner, key, Update, SkipLocked)
 	if err != nil {
