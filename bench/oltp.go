@@ -79,7 +79,7 @@ func OLTP(ctx context.Context, o OLTPOptions) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &oltpRunner{o: o, dir: dir}
+	r := &oltpRunner{o: o, dir: dir, ctx: ctx}
 	err = r.run(ctx)
 	return r.figures, errors.Join(err, os.RemoveAll(dir))
 }
@@ -88,6 +88,7 @@ func OLTP(ctx context.Context, o OLTPOptions) ([]Figure, error) {
 type oltpRunner struct {
 	o       OLTPOptions
 	dir     string
+	ctx     context.Context // that may end the run
 	db      *sql.DB
 	nextID  int
 	figures []Figure
@@ -99,7 +100,8 @@ func (r *oltpRunner) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, r.db.Close()) }()
 	for _, step := range []func(context.Context) error{r.fill, r.lookUps, r.commits, r.manyWriters, r.insertInTransaction, r.lineitem} {
-		if err := step(ctx); err != nil {
+		// A context that can end costs every statement more than some of them take.
+		if err := errors.Join(ctx.Err(), step(context.WithoutCancel(ctx))); err != nil {
 			return err
 		}
 		settle()
@@ -161,13 +163,16 @@ type spent struct {
 func (s *spent) p50() float64 { return median(s.wall) }
 
 // measured runs an operation many times.
-func measured(n int, op func(i int) error) (*spent, error) {
+func (r *oltpRunner) measured(n int, op func(i int) error) (*spent, error) {
 	s := &spent{wall: make([]float64, 0, n)}
 	before, _ := cpuTime()
 	began := time.Now()
 	last := began
 	for i := range n {
 		if err := op(i); err != nil {
+			return nil, err
+		}
+		if err := r.ctx.Err(); err != nil {
 			return nil, err
 		}
 		now := time.Now()

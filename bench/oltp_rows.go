@@ -23,7 +23,7 @@ func (r *oltpRunner) lookUps(ctx context.Context) error {
 	var a, b int64
 	var c string
 	read := func() (*spent, error) {
-		return measured(len(order), func(i int) error { return stmt.QueryRowContext(ctx, 1+order[i]).Scan(&a, &b, &c) })
+		return r.measured(len(order), func(i int) error { return stmt.QueryRowContext(ctx, 1+order[i]).Scan(&a, &b, &c) })
 	}
 	first, err := read()
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *oltpRunner) lookUps(ctx context.Context) error {
 
 // commits measures single-row writes that commit, between two measurements of bare syncs.
 func (r *oltpRunner) commits(ctx context.Context) error {
-	appended, inPlace, err := r.syncs(ctx)
+	appended, inPlace, err := r.syncs()
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (r *oltpRunner) commits(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s, err := measured(r.o.Commits, func(int) error {
+		s, err := r.measured(r.o.Commits, func(int) error {
 			_, err := stmt.ExecContext(ctx, w.args()...)
 			return err
 		})
@@ -83,7 +83,7 @@ var rowText = strings.Repeat("y", 80)
 
 // syncs measures what the file system takes: appending a block and overwriting one, each with a
 // sync of the data.
-func (r *oltpRunner) syncs(ctx context.Context) (appended, inPlace *spent, err error) {
+func (r *oltpRunner) syncs() (appended, inPlace *spent, err error) {
 	f, err := os.Create(filepath.Join(r.dir, "sync"))
 	if err != nil {
 		return nil, nil, err
@@ -91,10 +91,7 @@ func (r *oltpRunner) syncs(ctx context.Context) (appended, inPlace *spent, err e
 	defer func() { err = errors.Join(err, f.Close()) }()
 	block := make([]byte, 4096)
 	write := func(at func(i int) int64) (*spent, error) {
-		return measured(r.o.Commits, func(i int) error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+		return r.measured(r.o.Commits, func(i int) error {
 			if _, err := f.WriteAt(block, at(i)); err != nil {
 				return err
 			}
