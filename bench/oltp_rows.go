@@ -45,6 +45,7 @@ func (r *oltpRunner) commits(ctx context.Context) error {
 		return err
 	}
 	r.add(Figure{Name: "bare append of 4 KiB and fdatasync: CPU", Value: appended.cpuMicros, Unit: "µs"})
+	r.add(Figure{Name: "bare append of 4 KiB and fdatasync: p50", Value: appended.p50(), Unit: "µs"})
 	r.add(Figure{Name: "bare 4 KiB in place and fdatasync: p50", Value: inPlace.p50(), Unit: "µs"})
 	order := rand.New(rand.NewPCG(3, 4))
 	for _, w := range []struct {

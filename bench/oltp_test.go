@@ -17,7 +17,7 @@ func TestOLTP(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	if len(figures) != 19 {
+	if len(figures) != 20 {
 		t.Errorf("%d figures:\n%s", len(figures), &out)
 	}
 	for _, f := range figures {
