@@ -301,7 +301,7 @@ func TestRandomIndexes(t *testing.T) {
 func (f *indexFuzz) run() {
 	rounds := 4
 	if testing.Short() {
-		rounds = 2
+		rounds = 1
 	}
 	// What chance has left out comes later: further rounds are made until there was everything.
 	for round := 0; round < rounds || !testing.Short() && round < 5*rounds && f.unmet() != ""; round++ {
