@@ -204,12 +204,12 @@ func (r *running) planEnv(plan *planner.Plan) (*expr.Env, error) {
 }
 
 // deadline applies statement_timeout.
-func (r *running) deadline() (context.Context, context.CancelFunc) {
-	d := r.s.derived().statementTimeout
+func (s *Session) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	d := s.derived().statementTimeout
 	if d <= 0 {
-		return r.ctx, func() {}
+		return ctx, func() {}
 	}
-	return context.WithTimeoutCause(r.ctx, d, errStatementTimeout)
+	return context.WithTimeoutCause(ctx, d, errStatementTimeout)
 }
 
 // timed is the statement with a context that ends when statement_timeout has passed.
@@ -219,7 +219,7 @@ func (r *running) timed() (*running, context.CancelFunc) {
 	}
 	inner := *r
 	var cancel context.CancelFunc
-	inner.ctx, cancel = r.deadline()
+	inner.ctx, cancel = r.s.deadline(r.ctx)
 	return &inner, cancel
 }
 
@@ -286,7 +286,7 @@ func (r *running) readIn(in *reading) (*Rows, error) {
 	if plan.Point != nil {
 		return r.readPoint(plan, in, env)
 	}
-	ctx, cancel := r.deadline()
+	ctx, cancel := s.deadline(r.ctx)
 	cursor, err := exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
 	if err != nil {
 		cancel()

@@ -59,11 +59,8 @@ func (s *Session) enterSnapshot(ctx context.Context, txn *storage.Txn) error {
 	if err := txn.CheckSerializable(); err != nil {
 		return err
 	}
-	if d := s.derived().statementTimeout; d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, d, errStatementTimeout)
-		defer cancel()
-	}
+	ctx, cancel := s.deadline(ctx)
+	defer cancel()
 	if err := txn.AwaitSnapshot(ctx); err != nil {
 		return canceled(ctx)
 	}

@@ -62,6 +62,9 @@ type Figure struct {
 	AtLeast bool    `json:"at_least,omitempty"`
 }
 
+// WriteFigures writes figures as JSON.
+func WriteFigures(w io.Writer, figures []Figure) error { return writeJSON(w, figures) }
+
 // Met reports whether the goal, if there is one, is met.
 func (f *Figure) Met() bool {
 	return f.Goal == 0 || f.AtLeast && f.Value >= f.Goal || !f.AtLeast && f.Value <= f.Goal

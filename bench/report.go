@@ -58,10 +58,12 @@ func newReport(o Options, scale float64, threads int) *Report {
 }
 
 // WriteJSON writes the report.
-func (r *Report) WriteJSON(w io.Writer) error {
+func (r *Report) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
+
+func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
-	return e.Encode(r)
+	return e.Encode(v)
 }
 
 func (r *Report) addTotals(modes []string) {

@@ -84,12 +84,8 @@ func (d *Direct) Run(ctx context.Context, q Query) ([]*vector.Batch, int64, erro
 		d.query, d.env, d.result = Query{Plan: plan}, expr.Env{}, directResult{}
 		d.run.ctx, d.worker.Ctx = nil, nil
 	}()
-	stop := q.Stop
-	if stop == nil {
-		stop = &atomic.Bool{}
-		unwatch := context.AfterFunc(ctx, func() { stop.Store(true) })
-		defer unwatch()
-	}
+	stop, unwatch := q.watch(ctx)
+	defer unwatch()
 	if err := ctx.Err(); err != nil {
 		return nil, 0, err
 	}

@@ -74,13 +74,11 @@ type run struct {
 
 // Run executes a query to its end.
 func Run(ctx context.Context, q Query, out Result) (Outcome, error) {
-	r := &run{query: &q, ctx: ctx, threads: q.Threads, account: &account{budget: q.Memory}, cancelled: q.Stop,
+	r := &run{query: &q, ctx: ctx, threads: q.Threads, account: &account{budget: q.Memory},
 		affected: &atomic.Int64{}}
-	if r.cancelled == nil {
-		r.cancelled = &atomic.Bool{}
-		unwatch := context.AfterFunc(ctx, func() { r.cancelled.Store(true) })
-		defer unwatch()
-	}
+	var unwatch func() bool
+	r.cancelled, unwatch = q.watch(ctx)
+	defer unwatch()
 	if r.threads <= 0 {
 		r.threads = runtime.GOMAXPROCS(0)
 	}
@@ -98,6 +96,15 @@ func Run(ctx context.Context, q Query, out Result) (Outcome, error) {
 	err := r.guard(func() error { return r.execute(q.Plan, out) })
 	outcome.Affected = r.affected.Load()
 	return outcome, err
+}
+
+// watch returns what is set when the query has to end, and a function that ends the watching.
+func (q *Query) watch(ctx context.Context) (stop *atomic.Bool, unwatch func() bool) {
+	if q.Stop != nil {
+		return q.Stop, func() bool { return true }
+	}
+	stop = &atomic.Bool{}
+	return stop, context.AfterFunc(ctx, func() { stop.Store(true) })
 }
 
 // copyEnv returns an Env with room for every parameter of a plan.

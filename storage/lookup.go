@@ -15,20 +15,9 @@ import (
 // NULL in it.
 func (v *View) LookupRow(tbl *catalog.Table, index *catalog.Index, key []vector.Datum, cols []int, b *vector.Batch) (RowRef, bool, error) {
 	e := v.snap.e
-	codec, err := e.codec(tbl)
-	if err != nil {
-		return 0, false, err
-	}
-	ix, err := codec.indexCodec(index)
-	if err != nil {
-		return 0, false, err
-	}
-	var keyBuf [64]byte
-	encoded, hasNull := ix.appendDatums(appendIndexPrefix(keyBuf[:0], index.ID), key)
-	if hasNull || !index.Unique {
-		return 0, false, nil
-	}
-	if err := v.noteKey(tbl, index, encoded); err != nil {
+	var buf [64]byte
+	codec, encoded, err := v.uniqueKey(buf[:0], tbl, index, key)
+	if encoded == nil || err != nil {
 		return 0, false, err
 	}
 	if v.overlay != nil {

@@ -110,20 +110,9 @@ func (v *View) OverlayIDs(store catalog.StoreID, group int, dst *GroupBits) bool
 // LookupKey finds the row with the given values of a unique index's columns. No row has a key with
 // a NULL in it.
 func (v *View) LookupKey(tbl *catalog.Table, index *catalog.Index, key []vector.Datum) (RowRef, bool, error) {
-	codec, err := v.snap.e.codec(tbl)
-	if err != nil {
-		return 0, false, err
-	}
-	ix, err := codec.indexCodec(index)
-	if err != nil {
-		return 0, false, err
-	}
 	var buf [64]byte
-	encoded, hasNull := ix.appendDatums(appendIndexPrefix(buf[:0], index.ID), key)
-	if hasNull || !index.Unique {
-		return 0, false, nil
-	}
-	if err := v.noteKey(tbl, index, encoded); err != nil {
+	_, encoded, err := v.uniqueKey(buf[:0], tbl, index, key)
+	if encoded == nil || err != nil {
 		return 0, false, err
 	}
 	if v.overlay != nil {
@@ -132,6 +121,24 @@ func (v *View) LookupKey(tbl *catalog.Table, index *catalog.Index, key []vector.
 		}
 	}
 	return getRef(v.snap.db, encoded)
+}
+
+// uniqueKey appends the entry that a row with a key has in a unique index, and notes that it is read. It
+// returns nil where no row can be found by the key.
+func (v *View) uniqueKey(dst []byte, tbl *catalog.Table, index *catalog.Index, key []vector.Datum) (*tableCodec, []byte, error) {
+	codec, err := v.snap.e.codec(tbl)
+	if err != nil {
+		return nil, nil, err
+	}
+	ix, err := codec.indexCodec(index)
+	if err != nil {
+		return nil, nil, err
+	}
+	encoded, hasNull := ix.appendDatums(appendIndexPrefix(dst, index.ID), key)
+	if hasNull || !index.Unique {
+		return nil, nil, nil
+	}
+	return codec, encoded, v.noteKey(tbl, index, encoded)
 }
 
 // getRef reads the row reference of a unique index entry.

@@ -51,7 +51,7 @@ func (c *tpchCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if c.JSON != "" {
-		if err := c.writeJSON(report); err != nil {
+		if err := writeResults(c.JSON, report.WriteJSON); err != nil {
 			return err
 		}
 	}
@@ -62,13 +62,14 @@ func (c *tpchCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-func (c *tpchCommand) writeJSON(report *bench.Report) error {
-	if c.JSON == "-" {
-		return report.WriteJSON(os.Stdout)
+// writeResults writes a benchmark's results to a file, or with - to standard output.
+func writeResults(name string, write func(io.Writer) error) error {
+	if name == "-" {
+		return write(os.Stdout)
 	}
-	f, err := os.Create(c.JSON)
+	f, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(report.WriteJSON(io.Writer(f)), f.Close())
+	return errors.Join(write(f), f.Close())
 }

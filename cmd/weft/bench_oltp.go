@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"os/signal"
 
@@ -21,7 +21,7 @@ type oltpCommand struct {
 }
 
 // Run runs the benchmark. Missed goals are shown; they are no error.
-func (c *oltpCommand) Run(ctx context.Context) (err error) {
+func (c *oltpCommand) Run(ctx context.Context) error {
 	if c.Rows < 1 || c.Commits < 1 || c.Writers < 1 || c.SF <= 0 {
 		return errors.New("--rows, --commits, --writers and --sf must be above 0")
 	}
@@ -35,14 +35,5 @@ func (c *oltpCommand) Run(ctx context.Context) (err error) {
 	if err != nil || c.JSON == "" {
 		return err
 	}
-	f := os.Stdout
-	if c.JSON != "-" {
-		if f, err = os.Create(c.JSON); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, f.Close()) }()
-	}
-	e := json.NewEncoder(f)
-	e.SetIndent("", "  ")
-	return e.Encode(figures)
+	return writeResults(c.JSON, func(w io.Writer) error { return bench.WriteFigures(w, figures) })
 }
