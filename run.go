@@ -160,6 +160,7 @@ func (s *Session) plannerSettings() *planner.Settings {
 	p.EnableHashJoin = s.on(setHashJoin)
 	p.EnableSeqScan, p.EnableIndexScan, p.EnableIndexOnlyScan, p.EnableBitmapScan = s.on(setSeqScan), s.on(setIndexScan), s.on(setIndexOnlyScan), s.on(setBitmapScan)
 	p.EnableIndexJoin = s.on(setNestedLoop)
+	p.EnablePruning = s.on(setPartitionPruning)
 	switch s.setting(setRouterMode) {
 	case "row":
 		p.Router = planner.RouterRow

@@ -68,18 +68,7 @@ type definition struct {
 func (d *definition) run() (*Rows, error) {
 	switch n := d.r.stmt.(type) {
 	case *sql.CreateTable:
-		if err := d.lockReferenced(n); err != nil {
-			return nil, err
-		}
-		t, err := d.ddl.CreateTable(n)
-		if err != nil || t == nil {
-			return done("CREATE TABLE"), err
-		}
-		d.viewsChanged = t.HasView
-		if err := d.putSequences(); err != nil {
-			return nil, err
-		}
-		return done("CREATE TABLE"), d.put(t)
+		return d.createTable(n)
 	case *sql.CreateTableAs:
 		return d.createTableAs(n)
 	case *sql.AlterTable:

@@ -124,7 +124,7 @@ func (d *definition) reindexed(n *sql.Reindex) (*catalog.Table, *catalog.Index, 
 	t, index := d.ddl.LookupIndex(n.Name)
 	r := d.ddl.FindRelation(n.Name)
 	switch {
-	case n.Table && r != nil && r.Kind == catalog.OrdinaryTable:
+	case n.Table && r != nil && r.IsTable():
 		return r, nil, nil
 	case !n.Table && index != nil:
 		return t, index, nil

@@ -134,7 +134,7 @@ func (d *definition) maintained(names []sql.MaintenanceTable, verb string) ([]*c
 		switch {
 		case r == nil:
 			return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", names[i].Name.String())
-		case r.Kind != catalog.OrdinaryTable:
+		case !r.IsTable():
 			d.r.warn(fmt.Sprintf("skipping %q --- cannot %s non-tables or special system tables", r.Name, verb))
 			continue
 		}

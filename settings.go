@@ -69,6 +69,7 @@ const (
 	setIndexOnlyScan       = "enable_indexonlyscan"
 	setBitmapScan          = "enable_bitmapscan"
 	setNestedLoop          = "enable_nestloop"
+	setPartitionPruning    = "enable_partition_pruning"
 	setDefaultIsolation    = "default_transaction_isolation"
 	setDefaultReadOnly     = "default_transaction_read_only"
 	setDefaultDeferrable   = "default_transaction_deferrable"
@@ -119,6 +120,7 @@ func makeSettings() map[string]*setting {
 		{name: setBitmapScan, initial: "on", check: boolean, doc: "allow combining indexes"},
 		{name: setIndexScan, initial: "on", check: boolean, doc: "allow index scans; rows by primary key are always looked up"},
 		{name: setNestedLoop, initial: "on", check: boolean, doc: "allow joins that look rows up by an index for each row of the other side"},
+		{name: setPartitionPruning, initial: "on", check: boolean, doc: "leave out partitions in which a query's conditions are true for no row"},
 		{name: setDefaultIsolation, initial: "read committed", check: isolationLevel, doc: "isolation level of new transactions"},
 		{name: setDefaultReadOnly, initial: "off", check: boolean, doc: "new transactions do not write"},
 		{name: setDefaultDeferrable, initial: "off", check: boolean, doc: "new serializable transactions that do not write wait for a safe snapshot"},

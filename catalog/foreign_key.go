@@ -38,13 +38,14 @@ type ForeignKey struct {
 	Deferrable bool            `json:",omitempty"`
 	Deferred   bool            `json:",omitempty"` // checked at commit unless the transaction says otherwise
 	NotValid   bool            `json:",omitempty"` // rows older than the constraint have not been checked
+	Inherited  bool            `json:",omitempty"` // it is the parent's, which carries changes of the referenced keys over
 }
 
 // Equal reports whether two descriptions say the same.
 func (k *ForeignKey) Equal(o *ForeignKey) bool {
 	return k.Name == o.Name && k.RefTable == o.RefTable && slices.Equal(k.Columns, o.Columns) && slices.Equal(k.RefColumns, o.RefColumns) &&
 		k.OnDelete == o.OnDelete && k.OnUpdate == o.OnUpdate && slices.Equal(k.SetColumns, o.SetColumns) &&
-		k.MatchFull == o.MatchFull && k.Deferrable == o.Deferrable && k.Deferred == o.Deferred && k.NotValid == o.NotValid
+		k.MatchFull == o.MatchFull && k.Deferrable == o.Deferrable && k.Deferred == o.Deferred && k.NotValid == o.NotValid && k.Inherited == o.Inherited
 }
 
 // SameForeignKeys reports whether two tables have the same foreign keys.

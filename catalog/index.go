@@ -25,8 +25,10 @@ type Index struct {
 	NullsNotDistinct bool `json:",omitempty"`
 	Primary          bool
 	// Plain tells that CREATE INDEX made it: it is no constraint.
-	Plain bool       `json:",omitempty"`
-	State IndexState `json:",omitempty"`
+	Plain bool `json:",omitempty"`
+	// Parent is the index of the table's parent that this one is a part of, 0 = none.
+	Parent IndexID    `json:",omitempty"`
+	State  IndexState `json:",omitempty"`
 }
 
 // IndexExpr is an expression in an index's key.

@@ -24,6 +24,7 @@ type Snapshot struct {
 	schemas map[string]bool
 
 	references *referenceIndex
+	partitions *partitionIndex
 }
 
 type tableName struct{ schema, name string }
@@ -32,7 +33,7 @@ type tableName struct{ schema, name string }
 func NewSnapshot(nodes int) *Snapshot {
 	return &Snapshot{Version: 1, Nodes: nodes, NextTable: 1, NextStore: 1, NextIndex: 1,
 		tables: map[TableID]*Table{}, byName: map[tableName]TableID{},
-		schemas: map[string]bool{DefaultSchema: true}, references: &referenceIndex{}}
+		schemas: map[string]bool{DefaultSchema: true}, references: &referenceIndex{}, partitions: &partitionIndex{}}
 }
 
 // NodeName returns the name of data node i, counted from 0: dn_6001_6002, dn_6003_6004, ….
@@ -53,7 +54,12 @@ func (s *Snapshot) Lookup(schema, name string) *Table {
 // HasSchema reports whether the schema exists.
 func (s *Snapshot) HasSchema(name string) bool { return s.schemas[name] }
 
-// Tables returns all ordinary tables ordered by schema and name.
+// TableDefinitions returns all tables, also partitioned ones, ordered by schema and name.
+func (s *Snapshot) TableDefinitions() []*Table {
+	return slices.DeleteFunc(s.Relations(), func(t *Table) bool { return !t.IsTable() })
+}
+
+// Tables returns all tables that hold rows, ordered by schema and name.
 func (s *Snapshot) Tables() []*Table {
 	return slices.DeleteFunc(s.Relations(), func(t *Table) bool { return t.Kind != OrdinaryTable })
 }
@@ -77,7 +83,7 @@ func (s *Snapshot) Relations() []*Table {
 func (s *Snapshot) next() *Snapshot {
 	n := *s
 	n.Version++
-	n.references = &referenceIndex{}
+	n.references, n.partitions = &referenceIndex{}, &partitionIndex{}
 	n.tables = make(map[TableID]*Table, len(s.tables)+1)
 	for k, v := range s.tables {
 		n.tables[k] = v

@@ -51,6 +51,8 @@ type Check struct {
 	Expr string // expression text over the table's columns
 	// NotValid tells that rows from before the constraint have not been checked.
 	NotValid bool `json:",omitempty"`
+	// Inherited tells that the constraint is its parent's.
+	Inherited bool `json:",omitempty"`
 }
 
 // RelationKind tells what a Table describes.
@@ -61,11 +63,13 @@ const (
 	OrdinaryTable RelationKind = iota
 	SequenceRelation
 	ViewRelation
+	// PartitionedTable is a table whose rows are in its partitions: it has no stores.
+	PartitionedTable
 )
 
 // String names the kind as messages do.
 func (k RelationKind) String() string {
-	return [...]string{"table", "sequence", "view"}[k]
+	return [...]string{"table", "sequence", "view", "table"}[k]
 }
 
 // Sequence is what CREATE SEQUENCE says. The current value is no part of the catalog: it lives under
@@ -126,6 +130,12 @@ type Table struct {
 	// opened.
 	Temp     bool         `json:",omitempty"`
 	OnCommit CommitAction `json:",omitempty"` // of temporary tables
+	// Partitioning is set of a PartitionedTable. Its epoch changes when anything below it does.
+	Partitioning *Partitioning `json:",omitempty"`
+	// Parent is the table that this one is a partition of, 0 = none; Bound tells of which rows.
+	// Columns belong to those of the same name in the parent.
+	Parent TableID         `json:",omitempty"`
+	Bound  *PartitionBound `json:",omitempty"`
 }
 
 // HasCheck reports whether the table has a CHECK constraint of that name.

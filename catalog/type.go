@@ -132,3 +132,34 @@ func (t Type) ExactKeys() bool {
 	}
 	return true
 }
+
+// PGHash returns PostgreSQL's hash function of the type.
+func (t Type) PGHash() vector.PGHash {
+	switch t.ID {
+	case Bool:
+		return vector.PGHashBool
+	case Int2:
+		return vector.PGHashInt2
+	case Int4:
+		return vector.PGHashInt4
+	case Int8:
+		return vector.PGHashInt8
+	case Oid:
+		return vector.PGHashOid
+	case Float4:
+		return vector.PGHashFloat4
+	case Float8:
+		return vector.PGHashFloat8
+	case Numeric:
+		return vector.PGHashNumeric
+	case Char:
+		return vector.PGHashBpchar
+	case Date:
+		return vector.PGHashDate
+	case Timestamp, TimestampTZ:
+		return vector.PGHashTimestamp
+	case Interval:
+		return vector.PGHashInterval
+	}
+	return vector.PGHashText
+}

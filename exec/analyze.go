@@ -92,7 +92,7 @@ func (s *nodeStats) count(key string, n int64) {
 }
 
 // factOrder is the order of the lines whose first worker is a matter of chance.
-var factOrder = []string{factGroups, factPruned, factUnits, factByRows, factTouched, factFetched, factByFilter, factByJoin}
+var factOrder = []string{factSelected, factScanned, factGroups, factPruned, factUnits, factByRows, factTouched, factFetched, factByFilter, factByJoin}
 
 // perLoop returns the lines as EXPLAIN shows them: sums, like rows, as the average of a loop.
 func (s *nodeStats) perLoop(loops int64) []planner.Fact {

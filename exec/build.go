@@ -130,17 +130,17 @@ func (b *builder) scan(n *planner.Scan) []*stream {
 	if refs, ok := b.run.newest.of(n); ok {
 		return one(&newestSource{run: b.run, node: n, refs: refs}, nil)
 	}
-	switch n.Access {
-	case planner.AccessKey:
-		return one(&keySource{run: b.run, node: n}, nil)
-	case planner.AccessBitmap:
-		return one(&bitmapSource{run: b.run, node: n}, nil)
-	case planner.AccessIndex:
-		streams := one(&indexSource{run: b.run, node: n}, nil)
-		streams[0].serial = n.Index.Ordered
+	source := b.run.scanSource(n)
+	s, filtered := source.(*scanSource)
+	if n.Parts != nil {
+		s, filtered = newScan(b.run, n), true
+		source = &partitionSource{run: b.run, node: n, rows: s, stats: s.stats}
+	}
+	if !filtered {
+		streams := one(source, nil)
+		streams[0].serial = n.Access == planner.AccessIndex && n.Index.Ordered
 		return streams
 	}
-	s := newScan(b.run, n)
 	from := make([]int, len(n.Columns), len(n.Columns)+1)
 	for i := range from {
 		from[i] = i
@@ -148,7 +148,20 @@ func (b *builder) scan(n *planner.Scan) []*stream {
 	if n.RowRef != nil {
 		from = append(from, -1)
 	}
-	return []*stream{{source: s, scan: s, from: from}}
+	return []*stream{{source: source, scan: s, from: from}}
+}
+
+// scanSource returns the source of a scan of a table with stores.
+func (r *run) scanSource(n *planner.Scan) Source {
+	switch n.Access {
+	case planner.AccessKey:
+		return &keySource{run: r, node: n}
+	case planner.AccessBitmap:
+		return &bitmapSource{run: r, node: n}
+	case planner.AccessIndex:
+		return &indexSource{run: r, node: n}
+	}
+	return newScan(r, n)
 }
 
 func (b *builder) project(n *planner.Project) ([]*stream, error) {

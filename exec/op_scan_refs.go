@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/storage"
@@ -14,6 +15,7 @@ import (
 type refReader struct {
 	node   *planner.Scan
 	view   *storage.View
+	home   home
 	cols   []int // positions in Table.Columns
 	filter expr.Filter
 	ids    []uint64
@@ -33,7 +35,7 @@ func (f *refReader) counted(w *Worker, stats *nodeStats) {
 }
 
 func newRefReader(r *run, n *planner.Scan, view *storage.View) (*refReader, error) {
-	f := &refReader{node: n, view: view, cols: make([]int, len(n.Columns))}
+	f := &refReader{node: n, view: view, cols: make([]int, len(n.Columns)), home: homeOf(n)}
 	for i := range n.Columns {
 		f.cols[i] = n.Columns[i].Pos
 	}
@@ -74,7 +76,7 @@ func (f *refReader) collectIDs(refs []storage.RowRef) (n int) {
 // readStore pushes rows of one store, whose ids are in f.ids.
 func (f *refReader) readStore(refs []storage.RowRef, out Pusher) error {
 	b := &vector.Batch{}
-	missing, err := f.view.Fetch(f.node.Table, refs[0].Store(), f.ids, f.cols, b)
+	missing, err := f.fetch(refs[0].Store(), b)
 	if err != nil {
 		return err
 	}
@@ -92,6 +94,15 @@ func (f *refReader) readStore(refs []storage.RowRef, out Pusher) error {
 		b.Sel = f.sel
 	}
 	return f.push(b, refs, out)
+}
+
+// fetch reads the rows of one store whose ids are in f.ids.
+func (f *refReader) fetch(store catalog.StoreID, b *vector.Batch) (vector.Bitmap, error) {
+	table, err := f.home.leaf(store)
+	if err != nil {
+		return nil, err
+	}
+	return f.view.Fetch(table, store, f.ids, f.home.columns(store, f.cols), b)
 }
 
 // push adds the references, which belong to the batch's rows one by one, filters and pushes.
@@ -130,7 +141,7 @@ func (f *refReader) readInOrder(refs []storage.RowRef, out Pusher) error {
 	for rest := sorted; len(rest) > 0; {
 		n := f.collectIDs(rest)
 		part := &vector.Batch{}
-		missing, err := f.view.Fetch(f.node.Table, rest[0].Store(), f.ids, f.cols, part)
+		missing, err := f.fetch(rest[0].Store(), part)
 		if err != nil {
 			return err
 		}

@@ -156,7 +156,7 @@ func (b *binder) lookupTable(name sql.ObjectName) (*catalog.Table, error) {
 	}
 	err := sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.String()).At(name.Start)
 	var names []string
-	for _, t := range b.snapshot.Tables() {
+	for _, t := range b.snapshot.TableDefinitions() {
 		if b.settings.sees(t) {
 			names = append(names, t.Name)
 		}
@@ -178,9 +178,9 @@ func (d *DDL) FindRelation(name sql.ObjectName) *catalog.Table {
 	return findRelation(d.Catalog, newBinder(d.Input).path, name.Schema, name.Name)
 }
 
-// findTable finds an ordinary table.
+// findTable finds a table, partitioned or not.
 func findTable(s *catalog.Snapshot, path []string, schema, name string) *catalog.Table {
-	if t := findRelation(s, path, schema, name); t != nil && t.Kind == catalog.OrdinaryTable {
+	if t := findRelation(s, path, schema, name); t != nil && t.IsTable() {
 		return t
 	}
 	return nil

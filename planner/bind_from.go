@@ -118,7 +118,7 @@ func (b *binder) fromTable(n *sql.TableName, s *scope) (*fromItem, error) {
 
 // scan reads all columns of a table; unused ones are pruned later.
 func (b *binder) scan(t *catalog.Table, alias string) *Scan {
-	scan := &Scan{Table: t, Alias: alias}
+	scan := &Scan{Table: t, Alias: alias, Parts: b.partScan(t)}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		scan.Columns = append(scan.Columns, ScanCol{Pos: i, Col: b.column(c.Name, c.Type, c.NotNull)})

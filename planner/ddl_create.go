@@ -45,12 +45,23 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 	if err := setOnCommit(t, n.OnCommit); err != nil {
 		return nil, err
 	}
-	later, err := d.addColumns(t, n)
+	var parent *catalog.Table
+	var later []func() error
+	if n.PartitionOf != nil {
+		if parent, err = d.partitionParent(*n.PartitionOf); err == nil {
+			err = d.partitionOf(t, parent, n)
+		}
+	} else {
+		later, err = d.addColumns(t, n)
+	}
 	if err != nil {
 		return nil, err
 	}
 	if len(t.Columns) == 0 {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a table without columns is not supported").At(n.Start)
+	}
+	if err := d.partitionBy(t, n.PartitionBy); err != nil {
+		return nil, err
 	}
 	for i := range n.Columns {
 		if c := &n.Columns[i]; c.Generated != nil {
@@ -69,6 +80,12 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 	}
 	if err := distribute(t, n.DistributeBy); err != nil {
 		return nil, err
+	}
+	if parent != nil {
+		if _, err := d.inheritKeys(t, parent); err != nil {
+			return nil, err
+		}
+		inheritDistribution(t, parent)
 	}
 	d.newStores(t)
 	t.HasView = len(t.CoveredColumns()) > 0
@@ -131,8 +148,8 @@ func (d *DDL) addConstraints(t *catalog.Table, n *sql.CreateTable) error {
 func unsupportedTableClauses(n *sql.CreateTable) error {
 	what := ""
 	switch {
-	case n.PartitionBy != nil || n.PartitionOf != nil:
-		what = "partitioning"
+	case n.PartitionOf != nil && n.DistributeBy != nil:
+		what = "DISTRIBUTE BY of a partition"
 	case len(n.Inherits) > 0:
 		what = "INHERITS"
 	}
@@ -331,6 +348,9 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 		}
 		index.Name = freeName(base, taken)
 	}
+	if err := uniqueOnPartitioned(t, &index); err != nil {
+		return err
+	}
 	t.Indexes = append(t.Indexes, index)
 	return nil
 }
@@ -393,8 +413,11 @@ func distribute(t *catalog.Table, n *sql.DistributeBy) error {
 	return nil
 }
 
-// newStores gives a table fresh, empty stores.
+// newStores gives a table fresh, empty stores; a partitioned one has none.
 func (d *DDL) newStores(t *catalog.Table) {
+	if t.Kind == catalog.PartitionedTable {
+		return
+	}
 	t.Stores = make([]catalog.StoreID, d.Catalog.Nodes)
 	for i := range t.Stores {
 		t.Stores[i] = d.IDs.NewStoreID()

@@ -13,7 +13,7 @@ import (
 // CreateIndex describes a new index: the table as it is now and the index, which the caller builds
 // and adds to the table. Both are nil when IF NOT EXISTS finds one.
 func (d *DDL) CreateIndex(n *sql.CreateIndex) (*catalog.Table, *catalog.Index, error) {
-	if r := d.FindRelation(n.Table); r != nil && r.Kind != catalog.OrdinaryTable {
+	if r := d.FindRelation(n.Table); r != nil && !r.IsTable() {
 		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "cannot create index on relation %q", r.Name).
 			WithDetail("This operation is not supported for %ss.", r.Kind)
 	}
@@ -215,7 +215,7 @@ func freeName(name string, taken func(string) bool) string {
 }
 
 func (d *DDL) findIndex(schema, name string) (*catalog.Table, *catalog.Index) {
-	for _, t := range d.Catalog.Tables() {
+	for _, t := range d.Catalog.TableDefinitions() {
 		if t.Schema != schema {
 			continue
 		}

@@ -151,7 +151,7 @@ func (d *DDL) referencedTable(t *catalog.Table, name sql.ObjectName) (*catalog.T
 		return t, nil
 	case r == nil:
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.Name)
-	case r.Kind != catalog.OrdinaryTable:
+	case !r.IsTable():
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "referenced relation %q is not a table", r.Name)
 	}
 	return r, nil
@@ -242,7 +242,7 @@ func (d *DDL) DeferrableConstraint(name sql.ObjectName) ([]catalog.Reference, er
 	}
 	for _, schema := range path {
 		var found []catalog.Reference
-		for _, t := range d.Catalog.Tables() {
+		for _, t := range d.Catalog.TableDefinitions() {
 			if t.Schema != schema || !hasConstraint(t, name.Name) {
 				continue
 			}

@@ -149,7 +149,7 @@ func unqualifyTexts(t *catalog.Table) error {
 // name.
 func (d *DDL) withSequence(r *catalog.Table, name string) []*catalog.Table {
 	var out []*catalog.Table
-	for _, t := range d.Catalog.Tables() {
+	for _, t := range d.Catalog.TableDefinitions() {
 		next := t.Clone()
 		for i := range next.Columns {
 			e, literals := d.sequenceNames(next.Columns[i].Default, r)

@@ -259,7 +259,7 @@ type SequenceUse struct {
 // SequenceUses lists the columns whose defaults draw from a sequence.
 func (d *DDL) SequenceUses(r *catalog.Table) []SequenceUse {
 	var uses []SequenceUse
-	for _, t := range d.Catalog.Tables() {
+	for _, t := range d.Catalog.TableDefinitions() {
 		for i := range t.Columns {
 			if c := &t.Columns[i]; c.Default != "" && d.drawsFrom(c.Default, r) {
 				without := t.Clone()

@@ -147,11 +147,19 @@ func (b *binder) funcFacts(n *FuncScan) *relFacts {
 	return f
 }
 
+// tableRows is how many rows are in what a scan reads, before its filter.
+func (b *binder) tableRows(n *Scan) float64 {
+	if n.Parts != nil {
+		return n.Parts.rows
+	}
+	return b.world.Rows(n.Table)
+}
+
 func (b *binder) scanFacts(n *Scan) *relFacts {
 	f := &relFacts{rows: defaultRows, cols: map[expr.ColID]colFacts{}}
 	var stats *catalog.Stats
 	if b.world != nil {
-		f.rows = math.Max(b.world.Rows(n.Table), 0)
+		f.rows = math.Max(b.tableRows(n), 0)
 		stats = b.world.Stats(n.Table.ID)
 	}
 	f.bound = f.rows

@@ -48,7 +48,11 @@ type Scan struct {
 	// Lock numbers the scans whose rows the statement locks or changes, from 1; 0 = it only reads.
 	// Copies of a scan in one plan have the same number.
 	Lock int
-	hint scanHint
+	// Parts are the leaves that are read of a partitioned table; nil for others.
+	Parts *PartScan
+	hint  scanHint
+	// hybridLeaves allows hybrid scans of leaves.
+	hybridLeaves bool
 }
 
 // Cols returns the scan's columns, the row reference last.

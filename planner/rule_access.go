@@ -154,7 +154,7 @@ func equalTo(cond, key expr.Expr) expr.Expr {
 func (b *binder) scanCost(n *Scan, access Access) (startup, total Cost) {
 	base, loaded, stale := defaultRows, 1.0, 0.0
 	if b.world != nil {
-		base = b.world.Rows(n.Table)
+		base = b.tableRows(n)
 		if v := b.world.ViewState(n.Table); v.Groups > 0 {
 			loaded = float64(v.LoadedGroups) / float64(v.Groups)
 			stale = v.StaleRows

@@ -14,7 +14,7 @@ func (b *binder) orderByIndex(n *Sort) Node {
 		return nil
 	}
 	scan, keys := sortedScan(n)
-	if scan == nil || scan.Access == AccessKey || b.settings.Router == RouterColumn && scan.Access != AccessRows && scan.Access != AccessIndex && scan.Access != AccessBitmap {
+	if scan == nil || scan.Parts != nil || scan.Access == AccessKey || b.settings.Router == RouterColumn && scan.Access != AccessRows && scan.Access != AccessIndex && scan.Access != AccessBitmap {
 		return nil
 	}
 	_, scanned := b.scanCost(scan, scan.Access)

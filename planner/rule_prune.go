@@ -5,7 +5,7 @@ import "github.com/weftdb/weft/expr"
 // pruneColumns drops the columns that nobody reads: scans read, joins carry and projections compute
 // only what is needed above them. It sets Join.Out. Needs: order_joins.
 func pruneColumns(b *binder, n Node) Node {
-	return mergeProjects(prune(n, setOf(n.Cols())))
+	return mergeProjects(pruneNode(n, setOf(n.Cols())))
 }
 
 func (s colSet) with(exprs ...expr.Expr) colSet {
@@ -31,7 +31,7 @@ func neededOf(cols []*expr.Col, needed colSet) []*expr.Col {
 	return out
 }
 
-func prune(n Node, needed colSet) Node {
+func pruneNode(n Node, needed colSet) Node {
 	switch n := n.(type) {
 	case *Scan:
 		return pruneScan(n, needed)
@@ -45,16 +45,16 @@ func prune(n Node, needed colSet) Node {
 				below.addExpr(it.Expr)
 			}
 		}
-		c.Input = prune(n.Input, below)
+		c.Input = pruneNode(n.Input, below)
 		return &c
 	case *Filter:
 		c := *n
-		c.Input = prune(n.Input, needed.with(n.Conds...))
+		c.Input = pruneNode(n.Input, needed.with(n.Conds...))
 		return &c
 	case *Join:
 		c := *n
 		below := needed.with(n.On...)
-		c.Left, c.Right = prune(n.Left, below), prune(n.Right, below)
+		c.Left, c.Right = pruneNode(n.Left, below), pruneNode(n.Right, below)
 		c.Out = neededOf(n.Cols(), needed)
 		return &c
 	case *Apply:
@@ -63,7 +63,7 @@ func prune(n Node, needed colSet) Node {
 		for _, p := range n.Params {
 			below[p.Col.ID] = true
 		}
-		c.Outer, c.Inner = prune(n.Outer, below), prune(n.Inner, below)
+		c.Outer, c.Inner = pruneNode(n.Outer, below), pruneNode(n.Inner, below)
 		return &c
 	case *Aggregate:
 		return pruneAggregate(n, needed)
@@ -73,11 +73,11 @@ func prune(n Node, needed colSet) Node {
 		for _, k := range n.Keys {
 			below = below.with(k.Expr)
 		}
-		c.Input = prune(n.Input, below)
+		c.Input = pruneNode(n.Input, below)
 		return &c
 	case *Limit:
 		c := *n
-		c.Input = prune(n.Input, needed)
+		c.Input = pruneNode(n.Input, needed)
 		return &c
 	case *Append:
 		return pruneAppend(n, needed)
@@ -88,7 +88,7 @@ func prune(n Node, needed colSet) Node {
 	}
 	next := make([]Node, len(kids))
 	for i, kid := range kids {
-		next[i] = prune(kid, setOf(kid.Cols()))
+		next[i] = pruneNode(kid, setOf(kid.Cols()))
 	}
 	return n.With(next)
 }
@@ -125,7 +125,7 @@ func pruneAggregate(n *Aggregate, needed colSet) Node {
 			below.addExpr(arg)
 		}
 	}
-	c.Input = prune(n.Input, below)
+	c.Input = pruneNode(n.Input, below)
 	return &c
 }
 
@@ -149,7 +149,7 @@ func pruneAppend(n *Append, needed colSet) Node {
 				cols = append(cols, col)
 			}
 		}
-		c.Inputs[i] = keepOrder(prune(input, setOf(cols)), cols)
+		c.Inputs[i] = keepOrder(pruneNode(input, setOf(cols)), cols)
 	}
 	return &c
 }

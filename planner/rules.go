@@ -20,6 +20,7 @@ var rules = []rule{
 	{name: "unnest", required: true, apply: (*binder).unnest},
 	{name: "fold_constants", apply: foldConstants},
 	{name: "push_filter", apply: pushFilters},
+	{name: "prune_partitions", apply: prunePartitions},
 	{name: "order_joins", apply: orderJoins},
 	{name: "top_n", apply: topN},
 	{name: "prune_columns", required: true, apply: pruneColumns},

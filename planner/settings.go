@@ -29,6 +29,7 @@ type Settings struct {
 	// combining indexes.
 	EnableIndexOnlyScan, EnableBitmapScan bool
 	EnableIndexJoin                       bool // row by row of one side, by an index of the other
+	EnablePruning                         bool // leave out partitions that no row can come from
 	DisabledRules                         map[string]bool
 	HybridCostScale                       float64 // cost of fetching one row by reference, in row-scan units
 }
@@ -36,7 +37,7 @@ type Settings struct {
 // DefaultSettings returns what a new session has.
 func DefaultSettings() *Settings {
 	return &Settings{SearchPath: []string{catalog.DefaultSchema}, EnableHTAP: true, EnableImcvScan: true,
-		EnableHybrid: true, EnableHashJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true, HybridCostScale: 3}
+		EnableHybrid: true, EnableHashJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true, EnablePruning: true, HybridCostScale: 3}
 }
 
 // Input is what planning a statement needs.

@@ -23,41 +23,10 @@ func newRouter(tbl *catalog.Table) (router, error) {
 			return r, errNoColumn(tbl, id)
 		}
 		r.cols = append(r.cols, at)
-		r.hashes = append(r.hashes, typeHash(tbl.Columns[at].Type))
+		r.hashes = append(r.hashes, tbl.Columns[at].Type.PGHash())
 		r.scales = append(r.scales, int(tbl.Columns[at].Type.Scale))
 	}
 	return r, nil
-}
-
-// typeHash returns PostgreSQL's hash function of a type.
-func typeHash(t catalog.Type) vector.PGHash {
-	switch t.ID {
-	case catalog.Bool:
-		return vector.PGHashBool
-	case catalog.Int2:
-		return vector.PGHashInt2
-	case catalog.Int4:
-		return vector.PGHashInt4
-	case catalog.Int8:
-		return vector.PGHashInt8
-	case catalog.Oid:
-		return vector.PGHashOid
-	case catalog.Float4:
-		return vector.PGHashFloat4
-	case catalog.Float8:
-		return vector.PGHashFloat8
-	case catalog.Numeric:
-		return vector.PGHashNumeric
-	case catalog.Char:
-		return vector.PGHashBpchar
-	case catalog.Date:
-		return vector.PGHashDate
-	case catalog.Timestamp, catalog.TimestampTZ:
-		return vector.PGHashTimestamp
-	case catalog.Interval:
-		return vector.PGHashInterval
-	}
-	return vector.PGHashText
 }
 
 // single reports whether every row goes to the first node.

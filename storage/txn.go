@@ -270,7 +270,7 @@ func checkStorable(t *catalog.Table) error {
 	switch {
 	case t == nil:
 		return nil
-	case t.Kind == catalog.ViewRelation:
+	case t.Kind == catalog.ViewRelation, t.Kind == catalog.PartitionedTable:
 		return nil
 	case len(t.Stores) == 0:
 		return sqlerr.New(sqlerr.InternalError, "table has no store: table=%s", t.Name)

@@ -61,7 +61,8 @@ func pgMix(a, b, c uint32) (uint32, uint32, uint32) {
 	return a, b, c
 }
 
-func pgFinal(a, b, c uint32) uint32 {
+// pgFinal mixes the last three words into the two that hashes are made of.
+func pgFinal(a, b, c uint32) (uint32, uint32) {
 	c ^= b
 	c -= bits.RotateLeft32(b, 14)
 	a ^= c
@@ -76,13 +77,18 @@ func pgFinal(a, b, c uint32) uint32 {
 	b -= bits.RotateLeft32(a, 14)
 	c ^= b
 	c -= bits.RotateLeft32(b, 24)
-	return c
+	return b, c
 }
 
 // PGHashBytes is PostgreSQL's hash_any on a little-endian machine.
 func PGHashBytes(k []byte) uint32 {
 	a := uint32(pgHashSeed + len(k))
-	b, c := a, a
+	_, c := pgHashRest(a, a, a, k)
+	return c
+}
+
+// pgHashRest mixes bytes into a state and ends it.
+func pgHashRest(a, b, c uint32, k []byte) (uint32, uint32) {
 	for len(k) >= 12 {
 		a += binary.LittleEndian.Uint32(k)
 		b += binary.LittleEndian.Uint32(k[4:])
@@ -108,7 +114,8 @@ func PGHashBytes(k []byte) uint32 {
 func PGHashUint32(k uint32) uint32 {
 	const seed = pgHashSeed + 4&0xffffffff
 	s := uint32(seed)
-	return pgFinal(s+k, s, s)
+	_, c := pgFinal(s+k, s, s)
+	return c
 }
 
 // PGHashInt64 is PostgreSQL's hashint8: it agrees with hashint4 on values that both types hold.
@@ -152,24 +159,27 @@ func PGHashDecimal(d decimal.Decimal) uint32 {
 	return PGHashBytes(k) ^ uint32(int32(weight))
 }
 
-// pgHashIntervalValue hashes the span that intervals compare by: 30-day months, 24-hour days.
-func pgHashIntervalValue(x Interval) uint32 {
+// pgSpan is the span that intervals compare by: 30-day months, 24-hour days; the low 64 bits of
+// PostgreSQL's int128.
+func pgSpan(x Interval) int64 {
 	days := int64(x.Months)*30 + int64(x.Days)
-	return PGHashInt64(days*86_400_000_000 + x.Micros) // the low 64 bits of PostgreSQL's int128
+	return days*86_400_000_000 + x.Micros
 }
 
-func pgHashDateValue(days int32) uint32 {
-	if days != math.MaxInt32 && days != math.MinInt32 { // ±infinity are the same numbers in both
+// pgDate counts days as PostgreSQL does; ±infinity are the same numbers in both.
+func pgDate(days int32) int32 {
+	if days != math.MaxInt32 && days != math.MinInt32 {
 		days -= pgEpochDays
 	}
-	return PGHashUint32(uint32(days))
+	return days
 }
 
-func pgHashTimestampValue(micros int64) uint32 {
+// pgTimestamp counts microseconds as PostgreSQL does; ±infinity are the same numbers in both.
+func pgTimestamp(micros int64) int64 {
 	if micros != math.MaxInt64 && micros != math.MinInt64 {
 		micros -= pgEpochMicros
 	}
-	return PGHashInt64(micros)
+	return micros
 }
 
 func trimBlanks(b []byte) []byte {
@@ -259,11 +269,11 @@ func pgHashRow(fn PGHash, scale int, v *Vector, i int) uint32 {
 	case PGHashBpchar:
 		return PGHashBytes(trimBlanks(v.BytesAt(i)))
 	case PGHashDate:
-		return pgHashDateValue(Of[int32](v)[i])
+		return PGHashUint32(uint32(pgDate(Of[int32](v)[i])))
 	case PGHashTimestamp:
-		return pgHashTimestampValue(Of[int64](v)[i])
+		return PGHashInt64(pgTimestamp(Of[int64](v)[i]))
 	case PGHashInterval:
-		return pgHashIntervalValue(Of[Interval](v)[i])
+		return PGHashInt64(pgSpan(Of[Interval](v)[i]))
 	case PGHashNumeric:
 		return PGHashDecimal(pgDecimalAt(scale, v, i))
 	}

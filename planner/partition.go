@@ -1,0 +1,224 @@
+package planner
+
+import (
+	"github.com/bits-and-blooms/bitset"
+
+	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/prune"
+	"github.com/weftdb/weft/sql"
+)
+
+// PartScan is which leaves of a partitioned table a scan reads.
+type PartScan struct {
+	Desc *prune.Desc
+	// Selected are those that are left by what is known while planning.
+	Selected *bitset.BitSet
+	// AtStart tells that an execution may leave out more: it knows parameters and the session.
+	AtStart bool
+	// rows is how many rows the selected leaves have.
+	rows float64
+}
+
+type descKey struct{ table catalog.TableID }
+
+// PartitionDesc describes how the rows of a partitioned table are divided under a catalog.
+func PartitionDesc(s *catalog.Snapshot, t *catalog.Table) (*prune.Desc, error) {
+	d, err := s.Derived(descKey{t.ID}, func() (any, error) {
+		b := newBinder(Input{Catalog: catalog.NewSnapshot(1), Settings: DefaultSettings()})
+		b.noParams = true
+		cols := b.rowColumns(t)
+		return prune.New(s, t, cols, func(text string) (expr.Expr, error) {
+			parsed, err := sql.ParseExpr(text)
+			if err != nil {
+				return nil, err
+			}
+			e, err := b.partitionExpression(parsed, t, cols)
+			if err != nil {
+				return nil, err
+			}
+			return simplified(e), nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d.(*prune.Desc), nil
+}
+
+// partitionExpression binds an expression of PARTITION BY.
+func (b *binder) partitionExpression(e sql.Expr, t *catalog.Table, cols []*expr.Col) (expr.Expr, error) {
+	s := &scope{rels: []*scopeRel{relation(t.Name, columnNames(t), cols)}, noAggregates: "aggregate functions are not allowed in partition key expressions",
+		noSubqueries: "cannot use subquery in partition key expression"}
+	return b.expr(e, s)
+}
+
+// partScan is the part of a table that a scan reads before anything is known; nil for tables that are
+// not partitioned.
+func (b *binder) partScan(t *catalog.Table) *PartScan {
+	if t.Kind != catalog.PartitionedTable {
+		return nil
+	}
+	d, err := PartitionDesc(b.snapshot, t)
+	if err != nil {
+		if b.failed == nil {
+			b.failed = err
+		}
+		return nil
+	}
+	p := &PartScan{Desc: d, Selected: d.All()}
+	p.count(b)
+	return p
+}
+
+// count sums the rows of the selected leaves.
+func (p *PartScan) count(b *binder) {
+	p.rows = 0
+	if b.world == nil {
+		p.rows = defaultRows
+		return
+	}
+	for i, ok := p.Selected.NextSet(0); ok; i, ok = p.Selected.NextSet(i + 1) {
+		p.rows += b.world.Rows(p.Desc.Leaves[i].Table)
+	}
+}
+
+// prunePartitions leaves out the partitions in which a scan's conditions can be true for no row.
+// Needs: push_filter.
+func prunePartitions(b *binder, n Node) Node {
+	return transformNodes(n, func(n Node) Node {
+		scan, ok := n.(*Scan)
+		if !ok || scan.Parts == nil {
+			return n
+		}
+		c := *scan
+		b.prune(&c)
+		return &c
+	})
+}
+
+// prune selects the leaves of a scan by its filter as it is now.
+func (b *binder) prune(n *Scan) {
+	if n.Parts == nil || !b.settings.EnablePruning {
+		return
+	}
+	known := &prune.Knowledge{}
+	p := &PartScan{Desc: n.Parts.Desc, Selected: n.Parts.Desc.Select(n.Filter, n.columnAt, known)}
+	p.AtStart = known.Waiting
+	if p.Selected.Equal(n.Parts.Selected) {
+		p.rows = n.Parts.rows
+	} else {
+		p.count(b)
+	}
+	n.Parts = p
+}
+
+// columnAt returns the scan's column for a position in its table, nil if it has none.
+func (n *Scan) columnAt(pos int) expr.Expr {
+	for i := range n.Columns {
+		if n.Columns[i].Pos == pos {
+			return n.Columns[i].Col
+		}
+	}
+	return nil
+}
+
+// SelectLeaves returns the leaves that the scan reads in one execution.
+func (n *Scan) SelectLeaves(env *expr.Env) *bitset.BitSet {
+	if !n.Parts.AtStart {
+		return n.Parts.Selected
+	}
+	set := n.Parts.Desc.Select(n.Filter, n.columnAt, &prune.Knowledge{Env: env})
+	set.InPlaceIntersection(n.Parts.Selected)
+	return set
+}
+
+// OnLeaf returns the scan as one of a leaf: its columns and indexes are the leaf's. It is nil where the
+// leaf lacks an index that the scan is by.
+func (n *Scan) OnLeaf(number int) *Scan {
+	leaf := &n.Parts.Desc.Leaves[number]
+	c := *n
+	c.Parts, c.Table = nil, leaf.Table
+	c.Columns = make([]ScanCol, len(n.Columns))
+	for i, sc := range n.Columns {
+		c.Columns[i] = ScanCol{Pos: leaf.Columns[sc.Pos], Col: sc.Col}
+	}
+	switch n.Access {
+	case AccessIndex:
+		if c.Index = n.Index.onLeaf(leaf); c.Index == nil {
+			c.Access = AccessRows
+		}
+	case AccessBitmap:
+		if c.Bitmap = n.Bitmap.onLeaf(leaf); c.Bitmap == nil {
+			c.Access = AccessRows
+		}
+	case AccessColumns, AccessHybrid:
+		if c.Access = AccessRows; leaf.Table.HasView {
+			c.Access, _ = c.columnAccess(n.hybridLeaves)
+		}
+	}
+	return &c
+}
+
+func (s *IndexScan) onLeaf(leaf *prune.Leaf) *IndexScan {
+	x := leaf.Index(s.Index)
+	if x == nil || x.State != catalog.IndexReady {
+		return nil
+	}
+	c := *s
+	c.Index = x
+	return &c
+}
+
+func (s *BitmapScan) onLeaf(leaf *prune.Leaf) *BitmapScan {
+	c := *s
+	if s.Index != nil {
+		if c.Index = s.Index.onLeaf(leaf); c.Index == nil {
+			return nil
+		}
+	}
+	c.Kids = make([]*BitmapScan, len(s.Kids))
+	for i, kid := range s.Kids {
+		if c.Kids[i] = kid.onLeaf(leaf); c.Kids[i] == nil {
+			return nil
+		}
+	}
+	return &c
+}
+
+// PartitionCheck is what a row has to obey that is stored in a partition by its own name.
+type PartitionCheck struct {
+	Desc *prune.Desc // of the topmost partitioned table
+	// Columns are the partition's positions of that table's columns.
+	Columns []int
+}
+
+// partitionCheck returns what rows of a table have to obey as those of a partition; nil if it is none.
+func (b *binder) partitionCheck(t *catalog.Table) (*PartitionCheck, error) {
+	above := b.snapshot.Ancestors(t)
+	if len(above) == 0 {
+		return nil, nil
+	}
+	root := above[len(above)-1]
+	d, err := PartitionDesc(b.snapshot, root)
+	if err != nil {
+		return nil, err
+	}
+	return &PartitionCheck{Desc: d, Columns: prune.ColumnMap(root, t)}, nil
+}
+
+// LeafChecks binds what is asked of the rows of a table besides what a partitioned table above it asks:
+// its CHECK constraints over columns that stand for its row.
+func LeafChecks(t *catalog.Table) ([]*expr.Col, []TableCheck, error) {
+	b := newBinder(Input{Catalog: catalog.NewSnapshot(1), Settings: DefaultSettings()})
+	b.noParams = true
+	cols := b.rowColumns(t)
+	checks, err := b.checks(t, cols)
+	return cols, checks, err
+}
+
+// notPartitioned is the error of what needs a partitioned table.
+func notPartitioned(t *catalog.Table) *sqlerr.Error {
+	return sqlerr.New(sqlerr.WrongObjectType, "%q is not partitioned", t.Name)
+}
