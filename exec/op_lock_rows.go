@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
@@ -13,10 +15,10 @@ import (
 type lockRowsOp struct {
 	run    *run
 	node   *planner.LockRows
-	tables []*catalog.Table // as node.Rows
-	refs   []int            // columns of the references, as node.Rows
-	keep   []int            // the other columns
-	limit  *limitOp         // of a LIMIT above: no more rows are locked than it takes; nil = all
+	tables []home   // as node.Rows
+	refs   []int    // columns of the references, as node.Rows
+	keep   []int    // the other columns
+	limit  *limitOp // of a LIMIT above: no more rows are locked than it takes; nil = all
 }
 
 var lockModes = map[planner.LockStrength]storage.LockMode{planner.LockKeyShare: storage.KeyShare,
@@ -32,7 +34,7 @@ func (b *builder) lockRows(n *planner.LockRows) ([]*stream, error) {
 	op := &lockRowsOp{run: b.run, node: n}
 	at := layout(n.Input.Cols())
 	for i := range n.Rows {
-		op.tables = append(op.tables, findLocked(n.Input, n.Rows[i].Lock).Table)
+		op.tables = append(op.tables, homeOf(findLocked(n.Input, n.Rows[i].Lock)))
 		op.refs = append(op.refs, at(n.Rows[i].Ref.ID))
 	}
 	for _, c := range n.Cols() {
@@ -143,21 +145,29 @@ func (p *lockRowsPusher) lock(b *vector.Batch, rows vector.Sel) error {
 
 // lockTable locks the rows of one table and returns those that were not skipped.
 func (p *lockRowsPusher) lockTable(i int, rows vector.Sel) (vector.Sel, error) {
-	l, table := &p.op.node.Rows[i], p.op.tables[i]
+	l, table := &p.op.node.Rows[i], &p.op.tables[i]
 	refs := make([]storage.RowRef, len(rows))
 	for k, row := range rows {
 		refs[k] = storage.RowRef(p.rows[i][row])
 	}
-	changed, skipped, err := p.op.run.query.Txn.LockRows(p.w.Ctx, table, refs, lockModes[l.Strength], lockPolicies[l.Wait])
-	if sqlerr.CodeOf(err) == sqlerr.LockNotAvailable && l.Wait == planner.LockFails {
-		return nil, sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on row in relation %q", table.Name)
-	}
+	var skipped []int
+	err := table.each(refs, func(leaf *catalog.Table, part []storage.RowRef, at []int) error {
+		changed, left, err := p.op.run.query.Txn.LockRows(p.w.Ctx, leaf, part, lockModes[l.Strength], lockPolicies[l.Wait])
+		if sqlerr.CodeOf(err) == sqlerr.LockNotAvailable && l.Wait == planner.LockFails {
+			return sqlerr.New(sqlerr.LockNotAvailable, "could not obtain lock on row in relation %q", leaf.Name)
+		}
+		for _, k := range changed {
+			p.changed[part[k]] = struct{}{}
+		}
+		for _, k := range left {
+			skipped = append(skipped, place(at, k))
+		}
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	for _, k := range changed {
-		p.changed[refs[k]] = struct{}{}
-	}
+	slices.Sort(skipped)
 	left := rows[:0]
 	for k, row := range rows {
 		if len(skipped) > 0 && skipped[0] == k {

@@ -54,7 +54,8 @@ func (b *builder) merge(n *planner.Merge) ([]*stream, error) {
 
 // mergeWrite returns what carries out a clause.
 func (b *builder) mergeWrite(n *planner.Merge, w *planner.MergeWhen) (*writeOp, error) {
-	op := &writeOp{run: b.run, table: n.Table, rowCols: n.RowCols, checks: n.Checks, keys: n.Keys}
+	op := &writeOp{run: b.run, rowCols: n.RowCols, checks: n.Checks, keys: n.Keys}
+	op.changes(n.Table, n.Into)
 	switch w.Action {
 	case sql.MergeInsert:
 		op.generated = n.Generated
@@ -362,7 +363,12 @@ func (m *mergePusher) joinNewest(b *vector.Batch, view *storage.View, list []sta
 		}
 	}
 	fetched := &vector.Batch{}
-	missing, err := view.Fetch(m.op.node.Table, list[0].ref.Store(), ids, cols, fetched)
+	at := home{m.op.node.Table, m.op.node.Into.Parts}
+	leaf, err := at.leaf(list[0].ref.Store())
+	if err != nil {
+		return nil, nil, err
+	}
+	missing, err := view.Fetch(leaf, list[0].ref.Store(), ids, at.columns(list[0].ref.Store(), cols), fetched)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,6 +16,8 @@ import (
 type writeOp struct {
 	run      *run
 	table    *catalog.Table
+	home     home
+	bound    *planner.PartitionCheck // of a partition
 	write    func(w *writePusher, b *vector.Batch, refs []storage.RowRef) error
 	input    planner.Node
 	refs     bool             // the input's last column is the row's reference
@@ -39,15 +41,18 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 	var returning []planner.Item
 	switch n := n.(type) {
 	case *planner.Insert:
-		op.input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
+		op.input, returning, op.rowCols = n.Input, n.Returning, n.RowCols
+		op.changes(n.Table, n.Into)
 		op.generated, op.checks, op.keys, op.conflict = n.Generated, n.Checks, n.Keys, n.Conflict
 		op.inserts()
 	case *planner.Update:
-		op.input, returning, op.table, op.rowCols = n.Input, n.Returning, n.Table, n.RowCols
+		op.input, returning, op.rowCols = n.Input, n.Returning, n.RowCols
+		op.changes(n.Table, n.Into)
 		op.generated, op.checks, op.keys = n.Generated, n.Checks, n.Keys
 		op.updates()
 	case *planner.Delete:
-		op.input, returning, op.table, op.rowCols, op.keys = n.Input, n.Returning, n.Table, n.Input.Cols(), n.Keys
+		op.input, returning, op.rowCols, op.keys = n.Input, n.Returning, n.Input.Cols(), n.Keys
+		op.changes(n.Table, n.Into)
 		op.deletes()
 	}
 	if err := op.allowed(); err != nil {
@@ -68,6 +73,11 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 		s.add(op, nil)
 	}
 	return streams, nil
+}
+
+// changes sets the table that op changes.
+func (op *writeOp) changes(t *catalog.Table, target planner.Target) {
+	op.table, op.home, op.bound = t, home{t, target.Parts}, target.Bound
 }
 
 // inserts makes op store its input's rows.
@@ -132,7 +142,11 @@ type writePusher struct {
 	rows      vector.Batch // what is written
 	flat      vector.Vector
 	batch     vector.Batch
-	upsert    *upsert // of ON CONFLICT
+	upsert    *upsert     // of ON CONFLICT
+	parts     *partWriter // of a partitioned table
+	// root is the writer of the partitioned table that this one, of its leaf, is a part of.
+	root *writePusher
+	leaf *leafWriter
 	// again treats rows that others have changed since the statement's view, which are locked by now,
 	// given by their places in the batch and their references; nil: writeNewest does.
 	again func(rows vector.Sel, refs []storage.RowRef) error
@@ -147,14 +161,18 @@ func (op *writeOp) Open(w *Worker, out Pusher) (Pusher, error) {
 		return nil, err
 	}
 	if op.checked {
-		if p.checks, err = newRowChecks(op); err != nil {
+		if p.checks, err = newRowChecks(op.table, op.checks, op.rowCols, op.run.env); err != nil {
 			return nil, err
 		}
+		p.checks.bound = newBoundCheck(op.bound, op.table, op.run.env)
 	}
 	if op.conflict != nil {
 		if p.upsert, err = newUpsert(p); err != nil {
 			return nil, err
 		}
+	}
+	if op.home.desc != nil {
+		p.parts = newPartWriter(p)
 	}
 	if len(op.returning) > 0 {
 		p.program, err = expr.CompileAll(op.returning, layout(op.rowCols), op.run.env)
@@ -182,6 +200,17 @@ func (p *writePusher) Push(b *vector.Batch) error {
 func (p *writePusher) change(rows *vector.Batch, refs []storage.RowRef) error {
 	if err := p.generated.fill(rows); err != nil {
 		return err
+	}
+	if p.parts != nil {
+		if p.checks != nil {
+			if at, err := p.checks.bound.first(rows); err != nil || at >= 0 {
+				if err == nil {
+					err = p.checks.boundError().WithDetail("Failing row contains (%s).", p.checks.describe(rows, at))
+				}
+				return err
+			}
+		}
+		return p.parts.change(rows, refs)
 	}
 	if p.checks != nil {
 		if err := p.checks.check(rows); err != nil {
@@ -214,6 +243,9 @@ func (p *writePusher) fresh(rows *vector.Batch) *vector.Batch {
 
 // noteKeys notes what became of the values of foreign keys in rows that were written.
 func (p *writePusher) noteKeys(rows *vector.Batch) error {
+	if p.root != nil {
+		return p.root.noteKeys(p.toRoot(rows))
+	}
 	keys := p.op.keys
 	if keys == nil {
 		return nil
@@ -234,6 +266,9 @@ func (p *writePusher) noteKeys(rows *vector.Batch) error {
 
 // written counts rows that were stored or deleted and passes on what RETURNING computes of them.
 func (p *writePusher) written(rows *vector.Batch) error {
+	if p.root != nil {
+		return p.root.written(p.toRoot(rows))
+	}
 	p.op.run.affected.Add(int64(rows.Live()))
 	if p.program == nil {
 		return nil

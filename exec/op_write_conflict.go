@@ -262,6 +262,11 @@ func (u *upsert) update(b *vector.Batch, view *storage.View, list []conflicting,
 	if err := u.w.checks.check(&rows); err != nil {
 		return err
 	}
+	if u.w.root != nil {
+		if err := u.w.stays(&rows); err != nil {
+			return err
+		}
+	}
 	after, err := u.w.op.run.query.Txn.Update(u.w.w.Ctx, table, refs, &rows)
 	if err != nil {
 		return err
@@ -269,14 +274,23 @@ func (u *upsert) update(b *vector.Batch, view *storage.View, list []conflicting,
 	for _, ref := range append(after, refs...) {
 		u.changed[ref] = struct{}{}
 	}
-	if keys := u.w.op.keys; keys != nil {
-		changes := u.w.op.run.query.Keys
-		changes.begin(table, keys)
-		if err := changes.written(u.w.op.run.query.Txn.Engine(), &rows, both); err != nil {
-			return err
-		}
+	if err := u.w.noteReplaced(&rows, both); err != nil {
+		return err
 	}
 	return u.w.written(&rows)
+}
+
+// noteReplaced notes what became of the values of foreign keys in rows that took the place of others.
+func (p *writePusher) noteReplaced(fresh, old *vector.Batch) error {
+	if p.root != nil {
+		return p.root.noteReplaced(p.toRoot(fresh), p.toRoot(old))
+	}
+	if p.op.keys == nil {
+		return nil
+	}
+	changes := p.op.run.query.Keys
+	changes.begin(p.op.table, p.op.keys)
+	return changes.written(p.op.run.query.Txn.Engine(), fresh, old)
 }
 
 // pairs reads existing rows and puts the columns of the rows that they are in the way of behind

@@ -22,6 +22,12 @@ func (p *writePusher) changeNewest(rows *vector.Batch, refs []storage.RowRef, co
 	for _, i := range changed {
 		stale[behind+i] = true
 	}
+	return p.changeStale(rows, refs, stale)
+}
+
+// changeStale writes rows, all of them locked, of which some are stale: changed by others since the
+// statement's view.
+func (p *writePusher) changeStale(rows *vector.Batch, refs []storage.RowRef, stale []bool) error {
 	fresh := vector.Batch{N: rows.N, Vecs: rows.Vecs, Sel: make(vector.Sel, 0, len(refs))}
 	var freshRefs, staleRefs []storage.RowRef
 	var staleRows vector.Sel
@@ -48,6 +54,9 @@ func (p *writePusher) changeNewest(rows *vector.Batch, refs []storage.RowRef, co
 // place of the table, and writes what comes out.
 func (p *writePusher) writeNewest(refs []storage.RowRef) error {
 	writer := &writePusher{op: p.op, w: p.w, generated: p.generated, checks: p.checks, program: p.program, out: p.out}
+	if p.parts != nil {
+		writer.parts = newPartWriter(writer)
+	}
 	if p.op.repeats {
 		writer.seen = map[storage.RowRef]struct{}{}
 	}

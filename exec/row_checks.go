@@ -15,18 +15,22 @@ import (
 // first row that fails is reported, and of its failures the one PostgreSQL reports: NOT NULL in
 // column order, then CHECKs by name.
 type rowChecks struct {
-	table  *catalog.Table
+	table *catalog.Table
+	// shown are the columns in the order in which messages show a row, nil = the table's: rows of
+	// partitions are shown as the partitioned table has them.
+	shown  []int
+	bound  *boundCheck // of a table that is a partition and written by its own name
 	env    *expr.Env
 	checks []planner.TableCheck
 	evals  []expr.Evaluator
 }
 
-func newRowChecks(op *writeOp) (*rowChecks, error) {
-	c := &rowChecks{table: op.table, env: op.run.env, checks: slices.Clone(op.checks)}
+func newRowChecks(t *catalog.Table, checks []planner.TableCheck, rowCols []*expr.Col, env *expr.Env) (*rowChecks, error) {
+	c := &rowChecks{table: t, env: env, checks: slices.Clone(checks)}
 	slices.SortFunc(c.checks, func(a, b planner.TableCheck) int { return strings.Compare(a.Name, b.Name) })
-	at := layout(op.rowCols)
+	at := layout(rowCols)
 	for _, check := range c.checks {
-		e, err := expr.Compile(check.Expr, at, op.run.env)
+		e, err := expr.Compile(check.Expr, at, env)
 		if err != nil {
 			return nil, err
 		}
@@ -37,6 +41,13 @@ func newRowChecks(op *writeOp) (*rowChecks, error) {
 
 // check returns the error of the first live row that fails.
 func (c *rowChecks) check(b *vector.Batch) error {
+	_, err := c.first(b)
+	return err
+}
+
+// first returns the first live row that fails, with its error; −1 with an error that no row is to blame
+// for.
+func (c *rowChecks) first(b *vector.Batch) (int, error) {
 	row := -1
 	var failed *sqlerr.Error
 	note := func(i int, make func() *sqlerr.Error) {
@@ -57,17 +68,28 @@ func (c *rowChecks) check(b *vector.Batch) error {
 			if row >= 0 { // an earlier constraint fails for some row: that comes first
 				break
 			}
-			return err
+			return -1, err
 		}
 		isFalse := func(i int) bool { return !v.IsNull(i) && vector.DatumAt(v, i).I == 0 }
 		if i := firstRow(b, isFalse); i >= 0 {
 			note(i, func() *sqlerr.Error { return c.checkError(c.checks[k].Name) })
 		}
 	}
-	if failed == nil {
-		return nil
+	if at, err := c.bound.first(b); err != nil {
+		return -1, err
+	} else if at >= 0 {
+		note(at, c.boundError)
 	}
-	return failed.WithDetail("Failing row contains (%s).", c.describe(b, row))
+	if failed == nil {
+		return -1, nil
+	}
+	return row, failed.WithDetail("Failing row contains (%s).", c.describe(b, row))
+}
+
+func (c *rowChecks) boundError() *sqlerr.Error {
+	e := sqlerr.New(sqlerr.CheckViolation, "new row for relation %q violates partition constraint", c.table.Name).WithTable(c.table.Name)
+	e.SchemaName = c.table.Schema
+	return e
 }
 
 // firstRow returns the first live row for which is holds, −1 if there is none.
@@ -106,20 +128,29 @@ const shownBytes = 64
 func (c *rowChecks) describe(b *vector.Batch, row int) string {
 	parts := make([]string, len(c.table.Columns))
 	for i := range parts {
-		d := vector.DatumAt(b.Vecs[i], row)
-		if d.Null {
-			parts[i] = "null"
-			continue
+		at := i
+		if c.shown != nil {
+			at = c.shown[i]
 		}
-		text := expr.FormatDatum(c.table.Columns[i].Type, d, c.env)
-		if len(text) > shownBytes {
-			cut := shownBytes
-			for cut > 0 && text[cut]&0xC0 == 0x80 {
-				cut--
-			}
-			text = text[:cut] + "..."
-		}
-		parts[i] = text
+		parts[i] = shownValue(c.table.Columns[at].Type, vector.DatumAt(b.Vecs[at], row), c.env)
 	}
-	return strings.Join(parts, ", ")
+	return joinNames(parts)
+}
+
+func joinNames(parts []string) string { return strings.Join(parts, ", ") }
+
+// shownValue prints a value as messages show it.
+func shownValue(t catalog.Type, d vector.Datum, env *expr.Env) string {
+	if d.Null {
+		return "null"
+	}
+	text := expr.FormatDatum(t, d, env)
+	if len(text) > shownBytes {
+		cut := shownBytes
+		for cut > 0 && text[cut]&0xC0 == 0x80 {
+			cut--
+		}
+		text = text[:cut] + "..."
+	}
+	return text
 }

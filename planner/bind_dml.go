@@ -148,7 +148,11 @@ func (b *binder) update(n *sql.Update) (Node, []string, error) {
 			return nil, nil, err
 		}
 	}
-	out := &Update{Table: t, RowCols: b.rowColumns(t), Alias: scan.Alias}
+	into, err := b.changed(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &Update{Table: t, Into: into, RowCols: b.rowColumns(t), Alias: scan.Alias}
 	if out.Generated, err = b.generatedFrom(t, out.RowCols, seen); err != nil {
 		return nil, nil, err
 	}
@@ -298,7 +302,11 @@ func (b *binder) delete(n *sql.Delete) (Node, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &Delete{Table: scan.Table, Alias: scan.Alias}
+	into, err := b.changed(scan.Table)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &Delete{Table: scan.Table, Into: into, Alias: scan.Alias}
 	p := &Project{Input: plan}
 	var names []string
 	if len(n.Returning) > 0 {

@@ -27,7 +27,11 @@ func (b *binder) insert(n *sql.Insert) (Node, []string, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	out := &Insert{Table: t, RowCols: b.rowColumns(t)}
+	into, err := b.changed(t)
+	if err != nil {
+		return nil, nil, err
+	}
+	out := &Insert{Table: t, Into: into, RowCols: b.rowColumns(t)}
 	if out.Keys, err = b.insertReferences(t); err != nil {
 		return nil, nil, err
 	}

@@ -78,7 +78,11 @@ func (m *merging) sides(s *scope) error {
 	}
 	m.scan = b.scan(t, alias)
 	b.markLocked(m.scan)
-	m.out = &Merge{Table: t, Alias: alias, RowCols: b.rowColumns(t)}
+	into, err := b.changed(t)
+	if err != nil {
+		return err
+	}
+	m.out = &Merge{Table: t, Into: into, Alias: alias, RowCols: b.rowColumns(t)}
 	from := &scope{parent: s}
 	allow := from.forbidAggregates("FROM clause of their own query level")
 	m.source, err = b.fromRef(m.node.Source, from)

@@ -3,6 +3,7 @@ package planner
 import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/prune"
 )
 
 // Insert writes its input, whose columns are exactly the table's, in order. Under ON CONFLICT DO
@@ -11,6 +12,7 @@ import (
 type Insert struct {
 	Estimates
 	Table     *catalog.Table
+	Into      Target
 	Input     Node
 	RowCols   []*expr.Col
 	Returning []Item
@@ -38,6 +40,7 @@ type OnConflict struct {
 type Update struct {
 	Estimates
 	Table     *catalog.Table
+	Into      Target
 	Input     Node
 	RowCols   []*expr.Col
 	Returning []Item
@@ -52,10 +55,17 @@ type Update struct {
 type Delete struct {
 	Estimates
 	Table     *catalog.Table
+	Into      Target
 	Input     Node
 	Returning []Item
 	Keys      *References
 	Alias     string
+}
+
+// Target is what a statement has to know of the place of the rows that it changes.
+type Target struct {
+	Parts *prune.Desc     // of a partitioned table: the rows are in its leaves
+	Bound *PartitionCheck // of a partition: rows have to belong there
 }
 
 // Generated computes the column at a position of the table by an expression over RowCols. Whoever

@@ -12,6 +12,7 @@ import (
 type Merge struct {
 	Estimates
 	Table *catalog.Table
+	Into  Target
 	Alias string
 	Input Node
 	On    []expr.Expr // over the input

@@ -208,6 +208,17 @@ func (b *binder) partitionCheck(t *catalog.Table) (*PartitionCheck, error) {
 	return &PartitionCheck{Desc: d, Columns: prune.ColumnMap(root, t)}, nil
 }
 
+// changed returns what a statement has to know of a table whose rows it changes.
+func (b *binder) changed(t *catalog.Table) (into Target, err error) {
+	if t.Kind == catalog.PartitionedTable {
+		if into.Parts, err = PartitionDesc(b.snapshot, t); err != nil {
+			return into, err
+		}
+	}
+	into.Bound, err = b.partitionCheck(t)
+	return into, err
+}
+
 // LeafChecks binds what is asked of the rows of a table besides what a partitioned table above it asks:
 // its CHECK constraints over columns that stand for its row.
 func LeafChecks(t *catalog.Table) ([]*expr.Col, []TableCheck, error) {

@@ -203,6 +203,17 @@ const noNode = 1<<32 - 1
 // Delete removes rows and returns how many. A row changed since the statement's view gives a
 // *RowConflict and ends the call. Rows this statement has deleted or updated already are skipped.
 func (t *Txn) Delete(ctx context.Context, tbl *catalog.Table, refs []RowRef) (int, error) {
+	return t.remove(ctx, tbl, refs, false)
+}
+
+// Leave deletes rows that the caller inserts into another table, a partition of the same one: who waits
+// for such a row learns that it was moved.
+func (t *Txn) Leave(ctx context.Context, tbl *catalog.Table, refs []RowRef) error {
+	_, err := t.remove(ctx, tbl, refs, true)
+	return err
+}
+
+func (t *Txn) remove(ctx context.Context, tbl *catalog.Table, refs []RowRef, moved bool) (int, error) {
 	count := 0
 	err := t.write(ctx, tbl, func(c *tableCodec, s *writeScratch) error {
 		if err := t.lockUnchanged(ctx, c, refs, Update); err != nil {
@@ -234,6 +245,9 @@ func (t *Txn) Delete(ctx context.Context, tbl *catalog.Table, refs []RowRef) (in
 				if err := t.deleteKey(c, s, &spilled, i, k, ref); err != nil {
 					return spilled.close(err)
 				}
+			}
+			if moved {
+				t.noteMove(ref)
 			}
 			o.put(ref, t.cmd, nil, false)
 			count++
@@ -317,12 +331,17 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 			}
 		}
 		if after[i] != ref {
-			if len(t.moved) <= maxMoves { // one more than are remembered stands for all
-				t.moved = append(t.moved, ref)
-			}
+			t.noteMove(ref)
 			o.put(ref, t.cmd, nil, false)
 		}
 		o.put(after[i], t.cmd, rows.row(i), after[i] != ref)
 	}
 	return after, spilled.close(nil)
+}
+
+// noteMove notes that a row has moved to another store.
+func (t *Txn) noteMove(ref RowRef) {
+	if len(t.moved) <= maxMoves { // one more than are remembered stands for all
+		t.moved = append(t.moved, ref)
+	}
 }
