@@ -146,27 +146,42 @@ func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
 }
 
 func (d *definition) alterTable(n *sql.AlterTable) error {
-	var failed error
-	hasRows := func(t *catalog.Table) bool {
-		some, err := d.anyRow("SELECT 1 FROM " + qualified(t) + " LIMIT 1")
-		if err != nil {
-			failed = err
-		}
-		return some
-	}
 	if old := d.ddl.FindTable(n.Name); old != nil {
+		if old.Kind == catalog.PartitionedTable || old.IsPartition() {
+			return d.alterPartitioned(old, n)
+		}
 		if err := d.lockAltered(old, n); err != nil {
 			return err
 		}
 	}
-	change, err := d.ddl.AlterTable(n, hasRows)
+	var failed error
+	change, err := d.ddl.AlterTable(n, d.hasRows(&failed))
 	if err == nil {
 		err = failed
 	}
 	if err != nil || change.Table == nil {
 		return err
 	}
-	d.viewsChanged = change.ViewChanged || change.Table.HasView
+	return d.carryOut(change)
+}
+
+// hasRows returns a function that tells whether a table has rows. An error is put where it is told to.
+func (d *definition) hasRows(failed *error) func(*catalog.Table) bool {
+	return func(t *catalog.Table) bool {
+		if t.Kind == catalog.PartitionedTable {
+			return false // its partitions are looked at one by one
+		}
+		some, err := d.anyRow("SELECT 1 FROM " + qualified(t) + " LIMIT 1")
+		if err != nil {
+			*failed = err
+		}
+		return some
+	}
+}
+
+// carryOut makes an ALTER TABLE, as it is planned, come true.
+func (d *definition) carryOut(change *planner.Alteration) error {
+	d.viewsChanged = d.viewsChanged || change.ViewChanged || change.Table.HasView
 	if err := d.putSequences(); err != nil {
 		return err
 	}
@@ -225,7 +240,7 @@ func (d *definition) dropOrphanSequences(t *catalog.Table) error {
 // them.
 func (d *definition) putChecked(change *planner.Alteration) error {
 	t := change.Table
-	if change.Rewrite == nil && len(change.NotNull)+len(change.Checks)+len(change.Indexes)+len(change.ForeignKeys) == 0 {
+	if t.Kind == catalog.PartitionedTable || change.Rewrite == nil && len(change.NotNull)+len(change.Checks)+len(change.Indexes)+len(change.ForeignKeys) == 0 {
 		return d.put(t)
 	}
 	isNew := func(x catalog.Index) bool { return slices.Contains(change.Indexes, x.ID) }
@@ -360,12 +375,15 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tables, err = d.lockDropped(tables, "DROP TABLE"); err != nil {
-		return nil, err
-	}
 	what := ""
 	if len(tables) == 1 {
 		what = "table " + tables[0].Name
+	}
+	if tables, err = d.withPartitions(tables); err != nil {
+		return nil, err
+	}
+	if tables, err = d.lockDropped(tables, "DROP TABLE"); err != nil {
+		return nil, err
 	}
 	dependents := d.ddl.TableDependents(tables)
 	if err := dependents.Settle(d.ddl, what, n.Cascade); err != nil {
@@ -379,6 +397,9 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 			return nil, err
 		}
 		if err := d.lockParents(t, t.ForeignKeys); err != nil {
+			return nil, err
+		}
+		if err := d.touchAbove(t); err != nil {
 			return nil, err
 		}
 		if err := d.dropRelation(t); err != nil {
@@ -398,7 +419,7 @@ func (d *definition) dropped(n *sql.Drop, name sql.ObjectName, kind catalog.Rela
 		return nil, nil
 	case r == nil:
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", kind, name.Name)
-	case r.Kind != kind:
+	case r.Kind != kind && !(kind == catalog.OrdinaryTable && r.IsTable()):
 		return nil, planner.WrongKind(r, kind)
 	}
 	return r, nil

@@ -149,16 +149,28 @@ func (d *definition) truncate(n *sql.Truncate) (*Rows, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := add(t); err != nil {
+		all, err := d.withPartitions([]*catalog.Table{t})
+		if err != nil {
 			return nil, err
+		}
+		for _, t := range all {
+			if err := add(t); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for i := 0; n.Cascade && i < len(tables); i++ {
 		for _, ref := range d.ddl.Catalog.References(tables[i].ID) {
 			if !named[ref.Child.ID] {
 				d.ddl.Notices = append(d.ddl.Notices, `truncate cascades to table "`+ref.Child.Name+`"`)
-				if err := add(ref.Child); err != nil {
+				all, err := d.withPartitions([]*catalog.Table{ref.Child})
+				if err != nil {
 					return nil, err
+				}
+				for _, t := range all {
+					if err := add(t); err != nil {
+						return nil, err
+					}
 				}
 			}
 		}
@@ -185,8 +197,8 @@ func (d *definition) truncateTable(t *catalog.Table, restart bool) error {
 		return err
 	}
 	d.viewsChanged = d.viewsChanged || t.HasView
-	if !restart {
-		return nil
+	if err := d.touchAbove(t); err != nil || !restart {
+		return err
 	}
 	for _, r := range d.ddl.OwnedSequences(t.ID, 0) {
 		if err := d.put(d.ddl.Restarted(r)); err != nil {

@@ -12,6 +12,9 @@ import (
 
 // createIndex builds an index from the table's rows. Writers wait until the transaction ends.
 func (d *definition) createIndex(n *sql.CreateIndex) (*Rows, error) {
+	if t := d.ddl.FindTable(n.Table); t != nil && (t.Kind == catalog.PartitionedTable || t.IsPartition()) {
+		return d.createPartitionedIndex(t, n)
+	}
 	if t := d.ddl.FindTable(n.Table); t != nil {
 		if err := d.w.txn.LockForIndex(d.r.ctx, t.ID); err != nil {
 			return nil, err
@@ -37,6 +40,9 @@ func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
 		if index == nil {
 			continue
 		}
+		if err := d.lockAbove(t); err != nil {
+			return nil, err
+		}
 		if err := d.lock(t); err != nil {
 			return nil, err
 		}
@@ -48,6 +54,14 @@ func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
 			return nil, err
 		}
 		if err := d.put(without); err != nil {
+			return nil, err
+		}
+		if t.Kind == catalog.PartitionedTable {
+			if err := d.alterBelow(t, without, &sql.AlterTable{}); err != nil {
+				return nil, err
+			}
+		}
+		if err := d.touchAbove(without); err != nil {
 			return nil, err
 		}
 	}
@@ -93,11 +107,27 @@ func (d *definition) reindex(n *sql.Reindex) (*Rows, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.Kind == catalog.PartitionedTable {
+		return done("REINDEX"), d.reindexBelow(t, index)
+	}
+	if t, err = d.reindexTable(t, index); err != nil {
+		return nil, err
+	}
+	return done("REINDEX"), d.touchAbove(t)
+}
+
+// reindexTable builds an index of a table anew, nil = all, and returns the table with it.
+func (d *definition) reindexTable(t *catalog.Table, index *catalog.Index) (*catalog.Table, error) {
+	name := t.Name
+	if err := d.lockAbove(t); err != nil {
+		return nil, err
+	}
 	if err := d.lock(t); err != nil {
 		return nil, err
 	}
-	if t = d.w.txn.Catalog().Table(t.ID); t == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Name)
+	d.ddl.Catalog = d.w.txn.Catalog()
+	if t = d.ddl.Catalog.Table(t.ID); t == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name)
 	}
 	for i := range t.Indexes {
 		old := t.Indexes[i]
@@ -116,7 +146,7 @@ func (d *definition) reindex(n *sql.Reindex) (*Rows, error) {
 		}
 		t = next
 	}
-	return done("REINDEX"), nil
+	return t, nil
 }
 
 // reindexed looks up what REINDEX names: a table, and the index or nil for all.

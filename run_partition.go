@@ -1,6 +1,8 @@
 package weft
 
 import (
+	"slices"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/exec"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -70,6 +72,215 @@ func (d *definition) touchAbove(t *catalog.Table) error {
 		}
 	}
 	return nil
+}
+
+// withPartitions adds to tables that are to go, or to be emptied, everything below them, and locks what
+// they are parts of.
+func (d *definition) withPartitions(tables []*catalog.Table) ([]*catalog.Table, error) {
+	var all []*catalog.Table
+	for _, t := range tables {
+		if err := d.lockAbove(t); err != nil {
+			return nil, err
+		}
+		if t.Kind == catalog.PartitionedTable {
+			if err := d.lockIn(t, storage.AccessExclusive); err != nil {
+				return nil, err
+			}
+		}
+		for _, t := range append([]*catalog.Table{t}, d.ddl.Catalog.Descendants(t.ID)...) {
+			if !slices.ContainsFunc(all, func(o *catalog.Table) bool { return o.ID == t.ID }) {
+				all = append(all, t)
+			}
+		}
+	}
+	return all, nil
+}
+
+// alterPartitioned runs ALTER TABLE of a partitioned table, with everything below it, or of a partition.
+func (d *definition) alterPartitioned(t *catalog.Table, n *sql.AlterTable) error {
+	if err := d.lockAbove(t); err != nil {
+		return err
+	}
+	if err := d.lockIn(t, storage.AccessExclusive); err != nil {
+		return err
+	}
+	for _, p := range d.ddl.Catalog.Descendants(t.ID) {
+		if err := d.lockIn(p, storage.AccessExclusive); err != nil {
+			return err
+		}
+	}
+	if err := d.lockAltered(t, n); err != nil {
+		return err
+	}
+	if t = d.ddl.FindTable(n.Name); t == nil {
+		return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.String())
+	}
+	switch action := n.Actions[0].(type) {
+	case *sql.AttachPartition:
+		return d.attach(t, action)
+	case *sql.DetachPartition:
+		return d.detach(t, action)
+	case *sql.ColView:
+		if action.Partition.Name != "" {
+			return d.partitionView(t, n, action)
+		}
+	}
+	var failed error
+	change, err := d.ddl.AlterTable(n, d.hasRows(&failed))
+	if err == nil {
+		err = failed
+	}
+	if err != nil || change.Table == nil {
+		return err
+	}
+	if err := d.carryOut(change); err != nil {
+		return err
+	}
+	if !n.Only {
+		if err := d.alterBelow(t, d.ddl.Catalog.Table(t.ID), n); err != nil {
+			return err
+		}
+	}
+	return d.touchAbove(t)
+}
+
+// alterBelow repeats an ALTER TABLE in the partitions of a table, given as it was and is.
+func (d *definition) alterBelow(before, after *catalog.Table, n *sql.AlterTable) error {
+	for _, p := range d.ddl.Catalog.Partitions(after.ID) {
+		var failed error
+		change, err := d.ddl.AlterPartition(p, before, after, n, d.hasRows(&failed))
+		if err == nil {
+			err = failed
+		}
+		if err != nil {
+			return err
+		}
+		if err := d.carryOut(change); err != nil {
+			return err
+		}
+		if err := d.alterBelow(p, d.ddl.Catalog.Table(p.ID), n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// createPartitionedIndex creates an index of a partitioned table, with its parts in all partitions, or of
+// a partition.
+func (d *definition) createPartitionedIndex(t *catalog.Table, n *sql.CreateIndex) (*Rows, error) {
+	if err := d.lockTree(n.Table); err != nil {
+		return nil, err
+	}
+	for _, p := range d.ddl.Catalog.Descendants(t.ID) {
+		if err := d.lockIn(p, storage.AccessExclusive); err != nil {
+			return nil, err
+		}
+	}
+	t, index, err := d.ddl.CreateIndex(n)
+	if err != nil || index == nil {
+		return done("CREATE INDEX"), err
+	}
+	if t.Kind != catalog.PartitionedTable {
+		if err := d.w.txn.BuildIndex(d.r.ctx, t, index); err != nil {
+			return nil, err
+		}
+	}
+	with := d.ddl.WithIndex(t, index)
+	if err := d.put(with); err != nil {
+		return nil, err
+	}
+	if err := d.alterBelow(t, with, &sql.AlterTable{}); err != nil {
+		return nil, err
+	}
+	return done("CREATE INDEX"), d.touchAbove(with)
+}
+
+// reindexBelow builds the parts of an index of a partitioned table anew, nil = all of its indexes.
+func (d *definition) reindexBelow(t *catalog.Table, index *catalog.Index) error {
+	for _, p := range d.ddl.Catalog.Partitions(t.ID) {
+		part := index
+		if index != nil {
+			if part = p.IndexOf(index.ID); part == nil {
+				continue
+			}
+		}
+		if p.Kind == catalog.PartitionedTable {
+			if err := d.reindexBelow(p, part); err != nil {
+				return err
+			}
+			continue
+		}
+		next, err := d.reindexTable(p, part)
+		if err == nil {
+			err = d.touchAbove(next)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// partitionView runs MODIFY PARTITION … COLVIEW: the column view of one partition and what is below it.
+func (d *definition) partitionView(t *catalog.Table, n *sql.AlterTable, view *sql.ColView) error {
+	for _, p := range d.ddl.Catalog.Descendants(t.ID) {
+		if p.Name != view.Partition.Name {
+			continue
+		}
+		own, action := *n, *view
+		action.Partition = sql.Ident{}
+		own.Name = sql.ObjectName{Span: n.Name.Span, Schema: p.Schema, Name: p.Name}
+		own.Actions = []sql.AlterAction{&action}
+		return d.alterPartitioned(p, &own)
+	}
+	return sqlerr.New(sqlerr.UndefinedObject, "partition %q of relation %q does not exist", view.Partition.Name, t.Name).At(view.Partition.Start)
+}
+
+// attach makes a table a partition.
+func (d *definition) attach(parent *catalog.Table, n *sql.AttachPartition) error {
+	if err := d.lockTree(n.Table); err != nil {
+		return err
+	}
+	change, err := d.ddl.Attach(parent, n)
+	if err != nil {
+		return err
+	}
+	if err := d.r.s.refusePending("ALTER TABLE", change.Table); err != nil {
+		return err
+	}
+	if err := d.carryOut(change); err != nil {
+		return err
+	}
+	t := d.ddl.Catalog.Table(change.Table.ID)
+	if t.Kind == catalog.PartitionedTable {
+		if err := d.alterBelow(t.WithoutConstraints(), t, &sql.AlterTable{}); err != nil {
+			return err
+		}
+	}
+	if ok, err := d.belongs(t); err != nil {
+		return err
+	} else if !ok {
+		return sqlerr.New(sqlerr.CheckViolation, "partition constraint of relation %q is violated by some row", t.Name).WithTable(t.Name)
+	}
+	return d.addedPartition(t)
+}
+
+// detach makes a partition a table of its own.
+func (d *definition) detach(parent *catalog.Table, n *sql.DetachPartition) error {
+	if err := d.lockTree(n.Table); err != nil {
+		return err
+	}
+	t, err := d.ddl.Detach(parent, n)
+	if err != nil {
+		return err
+	}
+	if err := d.lockParents(t, t.ForeignKeys); err != nil {
+		return err
+	}
+	if err := d.touchAbove(d.ddl.Catalog.Table(t.ID)); err != nil {
+		return err
+	}
+	return d.put(t)
 }
 
 // addedPartition ends adding a table as partition: no row of the default partition may belong to it.

@@ -34,6 +34,7 @@ func (d *definition) dropSchema(n *sql.Drop) (*Rows, error) {
 			return nil, sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", name.Name).At(name.Start)
 		}
 		var inside []*catalog.Table
+		var err error
 		for _, t := range current.Relations() {
 			if t.Schema != name.Name {
 				continue
@@ -44,6 +45,9 @@ func (d *definition) dropSchema(n *sql.Drop) (*Rows, error) {
 					WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 			}
 			inside = append(inside, t)
+		}
+		if inside, err = d.withPartitions(inside); err != nil {
+			return nil, err
 		}
 		if err := d.dropAll(inside); err != nil {
 			return nil, err
@@ -67,6 +71,11 @@ func (d *definition) dropAll(list []*catalog.Table) error {
 	}
 	for _, t := range list {
 		if err := d.lockParents(t, t.ForeignKeys); err != nil {
+			return err
+		}
+	}
+	for _, t := range list {
+		if err := d.touchAbove(t); err != nil {
 			return err
 		}
 	}

@@ -93,7 +93,8 @@ type referenceIndex struct {
 }
 
 // References lists the foreign keys that reference a table, by the ids of the tables that hold
-// them; its own are among them. The result must not be changed.
+// them; its own are among them, those that partitions have from their parent are not. The result must
+// not be changed.
 func (s *Snapshot) References(id TableID) []Reference {
 	s.references.once.Do(func() {
 		s.references.byTable = map[TableID][]Reference{}
@@ -106,6 +107,9 @@ func (s *Snapshot) References(id TableID) []Reference {
 		slices.SortFunc(holders, func(a, b *Table) int { return int(a.ID) - int(b.ID) })
 		for _, t := range holders {
 			for i := range t.ForeignKeys {
+				if t.ForeignKeys[i].Inherited {
+					continue // the table above holds it for all its partitions
+				}
 				to := t.ForeignKeys[i].RefTable
 				s.references.byTable[to] = append(s.references.byTable[to], Reference{t, &t.ForeignKeys[i]})
 			}

@@ -107,6 +107,13 @@ func (t *Table) IsTable() bool { return t.Kind == OrdinaryTable || t.Kind == Par
 // IsPartition reports whether the table is a partition of another one.
 func (t *Table) IsPartition() bool { return t.Parent != 0 }
 
+// WithoutConstraints returns the table without indexes, checks and foreign keys.
+func (t *Table) WithoutConstraints() *Table {
+	c := *t
+	c.Indexes, c.Checks, c.ForeignKeys = nil, nil, nil
+	return &c
+}
+
 // IndexOf returns the index that is the part of a parent's index in this partition, nil if there is
 // none.
 func (t *Table) IndexOf(parent IndexID) *Index {

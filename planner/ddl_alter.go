@@ -53,12 +53,25 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 		}
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.String())
 	}
+	if err := d.CheckAlterable(old, n); err != nil {
+		return nil, err
+	}
+	return d.alterTable(old, n.Actions, hasRows, nil)
+}
+
+// alterTable describes a table after actions, and after what then does.
+func (d *DDL) alterTable(old *catalog.Table, actions []sql.AlterAction, hasRows func(*catalog.Table) bool, then func(*alter) error) (*Alteration, error) {
 	a := &alter{d: d, t: old.Clone(), old: old, hasRows: hasRows, out: &Alteration{}}
-	actions := slices.Clone(n.Actions)
+	actions = slices.Clone(actions)
 	slices.SortStableFunc(actions, func(x, y sql.AlterAction) int { return alterPass(x) - alterPass(y) })
 	var err error
 	for _, action := range actions {
 		if err = a.apply(action); err != nil {
+			return nil, err
+		}
+	}
+	if then != nil {
+		if err := then(a); err != nil {
 			return nil, err
 		}
 	}
@@ -80,7 +93,7 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 			}
 		}
 	}
-	if a.newSchema || a.retyped || a.out.ViewChanged {
+	if a.newSchema || a.retyped || a.out.ViewChanged || a.t.Kind == catalog.PartitionedTable || a.t.IsPartition() {
 		a.t.Epoch++
 	}
 	a.out.Table = a.t
@@ -382,6 +395,9 @@ func (a *alter) renameColumn(n *sql.RenameColumn) error {
 	if err := renameInIndexes(a.t.Indexes, c.Name, n.NewName.Name); err != nil {
 		return err
 	}
+	if err := renameInPartitioning(a.t, c.Name, n.NewName.Name); err != nil {
+		return err
+	}
 	c.Name = n.NewName.Name
 	return nil
 }
@@ -486,6 +502,10 @@ func (d *DDL) Truncated(t *catalog.Table) *catalog.Table {
 
 // startAnew gives a table that has no rows yet, or is given new ones, fresh stores and key spaces.
 func (d *DDL) startAnew(c *catalog.Table) {
+	if c.Kind == catalog.PartitionedTable {
+		c.Epoch++
+		return
+	}
 	d.newStores(c)
 	for i := range c.Indexes {
 		c.Indexes[i].ID = d.IDs.NewIndexID()

@@ -82,7 +82,7 @@ func (d *DDL) CreateTable(n *sql.CreateTable) (*catalog.Table, error) {
 		return nil, err
 	}
 	if parent != nil {
-		if _, err := d.inheritKeys(t, parent); err != nil {
+		if _, err := d.inheritKeys(t, parent, nil); err != nil {
 			return nil, err
 		}
 		inheritDistribution(t, parent)

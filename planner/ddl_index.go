@@ -21,6 +21,9 @@ func (d *DDL) CreateIndex(n *sql.CreateIndex) (*catalog.Table, *catalog.Index, e
 	if err != nil {
 		return nil, nil, err
 	}
+	if t.Kind == catalog.PartitionedTable && (n.Only || n.Concurrently) {
+		return nil, nil, indexOfPartitioned(t, n)
+	}
 	if err := unsupportedIndex(n); err != nil {
 		return nil, nil, err
 	}
@@ -35,6 +38,9 @@ func (d *DDL) CreateIndex(n *sql.CreateIndex) (*catalog.Table, *catalog.Index, e
 		return nil, nil, err
 	}
 	k.endOrder()
+	if err := uniqueOnPartitioned(t, index); err != nil {
+		return nil, nil, err
+	}
 	if n.Where != nil {
 		if _, err := k.b.indexCondition(n.Where, t, k.b.rowColumns(t)); err != nil {
 			return nil, nil, err
@@ -247,6 +253,14 @@ func (d *DDL) WithoutIndex(t *catalog.Table, index *catalog.Index) (*catalog.Tab
 	if !index.Plain {
 		return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because constraint %s on table %s requires it", index.Name, index.Name, t.Name).
 			WithHint("You can drop constraint %s on table %s instead.", index.Name, t.Name)
+	}
+	if parent := d.Catalog.Table(t.Parent); parent != nil && index.Parent != 0 {
+		for i := range parent.Indexes {
+			if x := &parent.Indexes[i]; x.ID == index.Parent {
+				return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because index %s requires it", index.Name, x.Name).
+					WithHint("You can drop index %s instead.", x.Name)
+			}
+		}
 	}
 	c := t.Clone()
 	for _, ref := range d.IndexDependents(t, index) {

@@ -182,9 +182,9 @@ func (d *DDL) overrideColumn(t *catalog.Table, n *sql.ColumnDef) error {
 	return d.setDefault(c, n.Default)
 }
 
-// inheritKeys gives a partition, whose columns are there, the indexes and foreign keys of its parent. It
-// returns the new indexes.
-func (d *DDL) inheritKeys(t, parent *catalog.Table) ([]catalog.IndexID, error) {
+// inheritKeys gives a partition, whose columns are there, the indexes and foreign keys of its parent that
+// it lacks; of foreign keys those that wanted picks, nil = all. It returns the new indexes.
+func (d *DDL) inheritKeys(t, parent *catalog.Table, wanted func(*catalog.ForeignKey) bool) ([]catalog.IndexID, error) {
 	ids := map[catalog.ColumnID]catalog.ColumnID{}
 	for i := range parent.Columns {
 		ids[parent.Columns[i].ID] = t.Columns[t.ColumnIndex(parent.Columns[i].Name)].ID
@@ -192,7 +192,7 @@ func (d *DDL) inheritKeys(t, parent *catalog.Table) ([]catalog.IndexID, error) {
 	var fresh []catalog.IndexID
 	for i := range parent.Indexes {
 		x := &parent.Indexes[i]
-		if x.State == catalog.IndexInvalid || d.adoptIndex(t, x, ids) {
+		if x.State == catalog.IndexInvalid || t.IndexOf(x.ID) != nil || d.adoptIndex(t, x, ids) {
 			continue
 		}
 		if err := d.likeIndex(t, parent, x, ids); err != nil {
@@ -206,7 +206,9 @@ func (d *DDL) inheritKeys(t, parent *catalog.Table) ([]catalog.IndexID, error) {
 		fresh = append(fresh, own.ID)
 	}
 	for i := range parent.ForeignKeys {
-		inheritForeignKey(t, &parent.ForeignKeys[i], ids)
+		if k := &parent.ForeignKeys[i]; wanted == nil || wanted(k) {
+			inheritForeignKey(t, k, ids)
+		}
 	}
 	return fresh, nil
 }
@@ -278,4 +280,12 @@ func inheritDistribution(t, parent *catalog.Table) {
 	for _, id := range parent.DistributeBy {
 		t.DistributeBy = append(t.DistributeBy, t.Columns[t.ColumnIndex(parent.Columns[parent.ColumnByID(id)].Name)].ID)
 	}
+}
+
+// indexOfPartitioned is the error of ways to create an index that partitioned tables have not.
+func indexOfPartitioned(t *catalog.Table, n *sql.CreateIndex) error {
+	if n.Concurrently {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot create index on partitioned table %q concurrently", t.Name)
+	}
+	return sqlerr.New(sqlerr.FeatureNotSupported, "CREATE INDEX ON ONLY is not supported").At(n.Table.Start)
 }

@@ -51,6 +51,10 @@ func (a *alter) planRewrite() (*Plan, error) {
 	if r == nil {
 		return nil, nil
 	}
+	if a.t.Kind == catalog.PartitionedTable { // the rows are the partitions'
+		a.newSchema = true
+		return nil, nil
+	}
 	given := &Project{Input: r.scan}
 	rowCols := r.b.rowColumns(a.t)
 	for pos := range a.t.Columns {
