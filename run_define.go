@@ -147,7 +147,9 @@ func (d *definition) createTableAs(n *sql.CreateTableAs) (*Rows, error) {
 
 func (d *definition) alterTable(n *sql.AlterTable) error {
 	if old := d.ddl.FindTable(n.Name); old != nil {
-		if old.Kind == catalog.PartitionedTable || old.IsPartition() {
+		_, attaches := n.Actions[0].(*sql.AttachPartition)
+		_, detaches := n.Actions[0].(*sql.DetachPartition)
+		if old.Kind == catalog.PartitionedTable || old.IsPartition() || attaches || detaches {
 			return d.alterPartitioned(old, n)
 		}
 		if err := d.lockAltered(old, n); err != nil {

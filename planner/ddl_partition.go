@@ -103,9 +103,9 @@ func uniqueOnPartitioned(t *catalog.Table, x *catalog.Index) error {
 
 // partitionParent finds the table that a new partition is of.
 func (d *DDL) partitionParent(name sql.ObjectName) (*catalog.Table, error) {
-	parent, err := d.LookupTable(name)
-	if err != nil {
-		return nil, err
+	parent := d.FindTable(name)
+	if parent == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.String())
 	}
 	if parent.Kind != catalog.PartitionedTable {
 		return nil, notPartitioned(parent)
@@ -200,6 +200,9 @@ func (d *DDL) inheritKeys(t, parent *catalog.Table, wanted func(*catalog.Foreign
 		}
 		own := &t.Indexes[len(t.Indexes)-1]
 		own.Parent = x.ID
+		if err := uniqueOnPartitioned(t, own); err != nil {
+			return nil, err
+		}
 		if own.Primary {
 			setNotNull(t, own)
 		}

@@ -17,8 +17,7 @@ func (d *DDL) Attach(parent *catalog.Table, n *sql.AttachPartition) (*Alteration
 	}
 	switch {
 	case parent.Kind != catalog.PartitionedTable:
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "ALTER action ATTACH PARTITION cannot be performed on relation %q", parent.Name).
-			WithDetail("This operation is not supported for tables.")
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "table %q is not partitioned", parent.Name)
 	case t.IsPartition():
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is already a partition", t.Name)
 	case t.ID == parent.ID, slices.ContainsFunc(d.Catalog.Ancestors(parent), func(o *catalog.Table) bool { return o.ID == t.ID }):

@@ -202,7 +202,7 @@ func (b *boundReader) fits(name string, bound *catalog.PartitionBound) error {
 		return err
 	}
 	if empty {
-		return sqlerr.New(sqlerr.InvalidObjectDefinition, "empty range bound specified for partition %q", name).At(b.node.From[0].Start).
+		return sqlerr.New(sqlerr.InvalidObjectDefinition, "empty range bound specified for partition %q", name).At(b.node.From[c.Decides(bound)].Start).
 			WithDetail("Specified lower bound %s is greater than or equal to upper bound %s.", boundTuple(b.parent, bound.From), boundTuple(b.parent, bound.To))
 	}
 	other, inFrom, key, err := c.OverlapRange(bound)
@@ -224,7 +224,7 @@ func overlap(name string, other *catalog.Table, pos int) error {
 // each other or apart.
 func (b *boundReader) fitsHash(name string, c *prune.Bounds, bound *catalog.PartitionBound) error {
 	factor := sqlerr.New(sqlerr.InvalidObjectDefinition, "every hash partition modulus must be a factor of the next larger modulus")
-	below, above := c.Neighbours(bound.Modulus)
+	below, above := c.Neighbours(bound)
 	switch {
 	case below != nil && bound.Modulus%below.Bound.Modulus != 0:
 		return factor.WithDetail("The new modulus %d is not divisible by %d, the modulus of existing partition %q.", bound.Modulus, below.Bound.Modulus, below.Name)

@@ -23,9 +23,10 @@ func NewBounds(t *catalog.Table, partitions []*catalog.Table) (*Bounds, error) {
 	switch t.Partitioning.Strategy {
 	case catalog.PartitionByList:
 		return b, l.addLists(partitions)
-	case catalog.PartitionByHash:
-		l.addHashes(partitions)
+	case catalog.PartitionByRange:
+		return b, l.addRanges(partitions)
 	}
+	l.addHashes(partitions)
 	return b, nil
 }
 
@@ -35,6 +36,20 @@ func (b *Bounds) Empty(bound *catalog.PartitionBound) (bool, error) {
 	return err == nil && b.level.compareEdges(from, to) >= 0, err
 }
 
+// Decides returns which value of a range says that it has no place for a row.
+func (b *Bounds) Decides(bound *catalog.PartitionBound) int {
+	from, to, err := b.ends(bound)
+	if err != nil {
+		return 0
+	}
+	for i := range from.kinds {
+		if from.kinds[i] != to.kinds[i] || from.kinds[i] == 0 && b.level.keys[i].compare(from.values.Vecs[i], 0, to.values.Vecs[i], 0) != 0 {
+			return i
+		}
+	}
+	return len(from.kinds) - 1
+}
+
 func (b *Bounds) ends(bound *catalog.PartitionBound) (from, to edge, err error) {
 	if from, err = b.level.edge(bound.From); err == nil {
 		to, err = b.level.edge(bound.To)
@@ -42,34 +57,54 @@ func (b *Bounds) ends(bound *catalog.PartitionBound) (from, to edge, err error) 
 	return from, to, err
 }
 
-// OverlapRange returns the first partition that has a part of a range, nil if none does. inFrom tells
-// that the lower end is in it, key which value of the end decides.
+// OverlapRange returns a partition that has a part of a range, nil if none does. inFrom tells that the
+// lower end is in it, key which value of the end decides, as PostgreSQL's search among the ends does.
 func (b *Bounds) OverlapRange(bound *catalog.PartitionBound) (other *catalog.Table, inFrom bool, key int, err error) {
 	from, to, err := b.ends(bound)
 	if err != nil {
 		return nil, false, 0, err
 	}
-	parts, err := b.level.ranges(b.partitions)
-	if err != nil {
-		return nil, false, 0, err
-	}
-	for _, p := range parts {
-		if b.level.compareEdges(from, p.to) >= 0 || b.level.compareEdges(p.from, to) >= 0 {
+	l := b.level
+	low, high, order := -1, l.edges-1, 0
+	for low < high {
+		middle := (low + high + 1) / 2
+		if order = l.compareEnd(middle, from); order == 0 && l.owners[middle] >= 0 {
+			order = -len(l.keys)
+		}
+		if order > 0 {
+			high = middle - 1
 			continue
 		}
-		if b.level.compareEdges(p.from, from) <= 0 {
-			return p.table, true, b.level.decides(p.from, from), nil
+		if low = middle; order == 0 {
+			break
 		}
-		return p.table, false, b.level.decides(p.from, to), nil
+	}
+	if kid := l.owners[low+1]; kid >= 0 {
+		return l.kids[kid].table, true, max(max(order, -order)-1, 0), nil
+	}
+	if low+1 < l.edges {
+		if order = l.compareEnd(low+1, to); order < 0 {
+			return l.kids[l.owners[low+2]].table, false, -order - 1, nil
+		}
 	}
 	return nil, false, 0, nil
 }
 
-// decides returns which key makes the difference between two edges, the first if none does.
-func (l *Level) decides(a, b edge) int {
+// compareEnd compares an edge of the level with an end of a range: the number, from 1, of the key that
+// decides, negative where the edge is smaller.
+func (l *Level) compareEnd(number int, e edge) int {
 	for i := range l.keys {
-		if a.kinds[i] != b.kinds[i] || a.kinds[i] == 0 && l.keys[i].compare(a.values.Vecs[i], 0, b.values.Vecs[i], 0) != 0 {
-			return i
+		c := int(l.kinds[i][number]) - int(e.kinds[i])
+		if c == 0 && e.kinds[i] == 0 {
+			c = l.keys[i].compare(l.keys[i].values, number, e.values.Vecs[i], 0)
+		}
+		switch {
+		case c < 0:
+			return -(i + 1)
+		case c > 0:
+			return i + 1
+		case e.kinds[i] != 0:
+			return 0
 		}
 	}
 	return 0
@@ -97,19 +132,17 @@ func (b *Bounds) OverlapList(bound *catalog.PartitionBound) (value int, other *c
 	return 0, nil, nil
 }
 
-// Neighbours returns the partitions with the greatest modulus up to one, and with the least above it.
-func (b *Bounds) Neighbours(modulus int) (below, above *catalog.Table) {
+// Neighbours returns the partitions whose modulus and remainder are the greatest up to those of a bound,
+// and the least above them.
+func (b *Bounds) Neighbours(bound *catalog.PartitionBound) (below, above *catalog.Table) {
 	for i := range b.level.kids {
 		t := b.level.kids[i].table
-		if t.Bound.Modulus <= modulus {
-			if below == nil || t.Bound.Modulus > below.Bound.Modulus {
-				below = t
-			}
-		} else if above == nil {
-			above = t
+		if t.Bound.Modulus > bound.Modulus || t.Bound.Modulus == bound.Modulus && t.Bound.Remainder > bound.Remainder {
+			return below, t
 		}
+		below = t
 	}
-	return below, above
+	return below, nil
 }
 
 // OverlapHash returns a partition that has some of the same hashes, nil if none does.

@@ -112,6 +112,8 @@ func (p *parser) forValues() *PartitionBound {
 		return b
 	}
 	p.expect2(kwFor, kwValues)
+	from := start
+	start = p.start() // where PostgreSQL's messages point
 	switch {
 	case p.accept(kwIn):
 		p.listBound(b)
@@ -122,7 +124,7 @@ func (p *parser) forValues() *PartitionBound {
 		b.To = p.partitionLimits()
 	case p.accept(kwWith):
 		b.Kind = BoundHash
-		p.hashBound(b, start)
+		p.hashBound(b, from)
 	default:
 		p.unexpectedWanting("IN, FROM or WITH")
 	}
