@@ -148,7 +148,7 @@ func (r *running) copyFrom(n *sql.Copy, o copyOptions, w *work) (int64, error) {
 		err = l.text(f, o)
 	}
 	if err != nil {
-		l.loader.Abort()
+		l.abort()
 		return 0, contextError(ctx, err)
 	}
 	count, err := timed.finishLoad(l, w)
@@ -165,12 +165,15 @@ type copyLoad struct {
 	statement string
 	table     *catalog.Table
 	targets   []int // table position of each file column
-	loader    *storage.Loader
-	env       *expr.Env
-	in        planner.Input
-	threads   int
-	wasEmpty  bool
-	keyUses   *planner.References // nil: no foreign keys
+	// loader stores rows of a table with stores, inserts those of a partitioned one.
+	loader   *storage.Loader
+	inserts  *partitionLoad
+	into     planner.Target
+	env      *expr.Env
+	in       planner.Input
+	threads  int
+	wasEmpty bool
+	keyUses  *planner.References // nil: no foreign keys
 
 	mu         sync.Mutex // guards what follows
 	collectors []*catalog.Collector
@@ -178,19 +181,27 @@ type copyLoad struct {
 }
 
 func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []sql.Ident, in planner.Input, w *work) (*copyLoad, error) {
-	l := &copyLoad{statement: r.text, table: t, in: in, threads: r.s.derived().threads, wasEmpty: r.s.db.engine.RowCount(t) == 0}
+	l := &copyLoad{statement: r.text, table: t, in: in, threads: r.s.derived().threads, wasEmpty: (&world{db: r.s.db}).leafRows(in.Catalog, t) == 0}
 	var err error
 	l.env = r.sessionEnv()
 	if l.targets, err = copiedColumns(t, columns); err != nil {
 		return nil, err
 	}
 	l.ctx, l.cancel = context.WithCancel(ctx)
-	if l.loader, err = w.txn.NewLoader(l.ctx, t); err != nil {
+	if l.into, err = planner.TargetOf(t, in); err == nil {
+		if l.into.Parts != nil {
+			l.inserts = &partitionLoad{txn: w.txn}
+			err = w.txn.LockTable(l.ctx, t.ID, storage.RowExclusive, storage.Wait)
+		} else {
+			l.loader, err = w.txn.NewLoader(l.ctx, t)
+		}
+	}
+	if err != nil {
 		l.cancel()
 		return nil, err
 	}
 	if err := l.prepareKeys(w); err != nil {
-		l.loader.Abort()
+		l.abort()
 		l.cancel()
 		return nil, err
 	}
@@ -241,10 +252,11 @@ type copyWorker struct {
 	generatedAt []int
 	checks      []expr.Evaluator
 	names       []string
+	placement   *exec.Placement
 }
 
 func (l *copyLoad) worker() (*copyWorker, error) {
-	w := &copyWorker{l: l, row: &vector.Batch{Vecs: make([]*vector.Vector, len(l.table.Columns))}, defaults: make([]expr.Evaluator, len(l.table.Columns))}
+	w := &copyWorker{l: l, placement: exec.NewPlacement(l.table, l.into, l.env), row: &vector.Batch{Vecs: make([]*vector.Vector, len(l.table.Columns))}, defaults: make([]expr.Evaluator, len(l.table.Columns))}
 	l.mu.Lock()
 	w.stats = catalog.NewCollector(l.table.Columns, uint64(len(l.collectors)+1))
 	l.collectors = append(l.collectors, w.stats)
@@ -319,8 +331,15 @@ func (w *copyWorker) load(seq uint64, n int) error {
 			}
 		}
 	}
+	placed, err := w.placement.Place(w.row)
+	if err != nil {
+		return err
+	}
 	w.stats.Add(w.row)
 	w.l.noteKeys(w.row)
+	if w.l.inserts != nil {
+		return w.l.inserts.insert(w.l.ctx, placed)
+	}
 	return w.l.loader.Append(seq, w.row)
 }
 

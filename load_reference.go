@@ -18,7 +18,7 @@ func (l *copyLoad) prepareKeys(w *work) error {
 		return err
 	}
 	l.keyUses = uses
-	joined := l.loader.Fresh()
+	joined := l.inserts == nil && l.loader.Fresh()
 	for i := 0; joined && i < len(uses.Held); i++ {
 		parent := uses.Held[i].Parent
 		err := w.txn.LockTable(l.ctx, parent.ID, storage.TableShare, storage.NoWait)
@@ -48,7 +48,7 @@ func (l *copyLoad) noteKeys(rows *vector.Batch) {
 
 // finishLoad ends a load and checks the foreign keys of its rows.
 func (r *running) finishLoad(l *copyLoad, w *work) (int64, error) {
-	count, err := l.loader.Finish()
+	count, err := l.finish()
 	if err != nil {
 		return 0, err
 	}

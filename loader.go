@@ -142,7 +142,7 @@ func (r *running) bulkLoad(w *work, table string, workers int, fill func(uint64,
 		}
 	})
 	if err != nil {
-		l.loader.Abort()
+		l.abort()
 		return 0, err
 	}
 	return r.finishLoad(l, w)
@@ -159,7 +159,7 @@ func (w *copyWorker) fill(seq uint64, b *LoadBatch, fill func(uint64, *LoadBatch
 		if p := recover(); p != nil {
 			err = sqlerr.Panicked(p, w.l.statement)
 		}
-		for ; piece < loadPieces(); piece++ {
+		for ; piece < loadPieces() && w.l.loader != nil; piece++ {
 			if e := w.l.loader.Append(number+uint64(piece), w.noRows()); err == nil {
 				err = e
 			}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/prune"
 	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
@@ -18,22 +19,23 @@ func (d *definition) lock(t *catalog.Table) error {
 func (r *running) collect(t *catalog.Table, view *storage.View) (*catalog.Stats, error) {
 	defer view.Release()
 	type morsel struct {
+		leaf  *catalog.Table
+		cols  []int // of the leaf, in the order of the table's
 		store catalog.StoreID
 		group int
 	}
 	var morsels []morsel
-	for _, store := range t.Stores {
-		groups, err := view.Groups(store)
-		if err != nil {
-			return nil, err
+	for _, leaf := range view.Catalog().Leaves(t) {
+		cols := prune.ColumnMap(t, leaf)
+		for _, store := range leaf.Stores {
+			groups, err := view.Groups(store)
+			if err != nil {
+				return nil, err
+			}
+			for g := range groups {
+				morsels = append(morsels, morsel{leaf, cols, store, g})
+			}
 		}
-		for g := range groups {
-			morsels = append(morsels, morsel{store, g})
-		}
-	}
-	cols := make([]int, len(t.Columns))
-	for i := range cols {
-		cols[i] = i
 	}
 	workers := max(min(r.s.derived().threads, len(morsels)), 1)
 	collectors := make([]*catalog.Collector, workers)
@@ -51,7 +53,8 @@ func (r *running) collect(t *catalog.Table, view *storage.View) (*catalog.Stats,
 				if i >= len(morsels) || errs[w] != nil {
 					return
 				}
-				errs[w] = r.collectGroup(view, t, morsels[i].store, morsels[i].group, cols, b, collectors[w])
+				m := &morsels[i]
+				errs[w] = r.collectGroup(view, m.leaf, m.store, m.group, m.cols, b, collectors[w])
 			}
 		}()
 	}

@@ -126,7 +126,7 @@ func (d *definition) analyze(n *sql.Analyze) error {
 // tables are meant.
 func (d *definition) maintained(names []sql.MaintenanceTable, verb string) ([]*catalog.Table, error) {
 	if len(names) == 0 {
-		return slices.DeleteFunc(d.ddl.Catalog.Tables(), func(t *catalog.Table) bool { return !d.r.s.Sees(t) }), nil
+		return slices.DeleteFunc(d.ddl.Catalog.TableDefinitions(), func(t *catalog.Table) bool { return !d.r.s.Sees(t) }), nil
 	}
 	var tables []*catalog.Table
 	for i := range names {
@@ -148,7 +148,7 @@ func (d *definition) maintained(names []sql.MaintenanceTable, verb string) ([]*c
 			}
 			seen[c.Name] = true
 		}
-		tables = append(tables, r)
+		tables = append(append(tables, r), d.ddl.Catalog.Descendants(r.ID)...)
 	}
 	return tables, nil
 }

@@ -229,6 +229,12 @@ func (d *definition) partitionView(t *catalog.Table, n *sql.AlterTable, view *sq
 		}
 		own, action := *n, *view
 		action.Partition = sql.Ident{}
+		if cover := t.CoveredColumns(); action.Mode == sql.ColViewAll && len(cover) > 0 { // the partition follows the table
+			action.Mode = sql.ColViewOnly
+			for _, id := range cover {
+				action.Columns = append(action.Columns, sql.Ident{Span: view.Span, Name: t.Columns[t.ColumnByID(id)].Name})
+			}
+		}
 		own.Name = sql.ObjectName{Span: n.Name.Span, Schema: p.Schema, Name: p.Name}
 		own.Actions = []sql.AlterAction{&action}
 		return d.alterPartitioned(p, &own)

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,24 +65,32 @@ func int4(n int) vector.Datum    { return vector.IntDatum(vector.I32, int64(n)) 
 func int8(n int64) vector.Datum  { return vector.IntDatum(vector.I64, n) }
 
 // viewRow is a column view's row without the node's name.
-func viewRow(t *catalog.Table, i imcv.Info) []vector.Datum {
+func viewRow(s *catalog.Snapshot, t *catalog.Table, i imcv.Info) []vector.Datum {
+	names := []string{t.Name, "", ""} // the topmost table, its partition, and the leaf if that is another one
+	if above := s.Ancestors(t); len(above) > 0 {
+		names[0] = above[len(above)-1].Name
+		if names[1] = t.Name; len(above) > 1 {
+			names[1], names[2] = above[len(above)-2].Name, t.Name
+		}
+	}
 	var keys []string
 	for _, id := range t.CoveredColumns() {
 		keys = append(keys, strconv.Itoa(int(id)))
 	}
 	const noPriority = 1
-	return []vector.Datum{text(t.Name), text(""), text(""), text(t.Schema), text("weft"), int2(len(keys)), text(strings.Join(keys, " ")), int2(noPriority),
+	return []vector.Datum{text(names[0]), text(names[1]), text(names[2]), text(t.Schema), text("weft"), int2(len(keys)), text(strings.Join(keys, " ")), int2(noPriority),
 		int4(i.Groups), int4(i.LoadedGroups), int4(i.UnitsInMemory), int8(i.MemoryBytes), int4(i.UnitsOnDisk), int8(i.DiskBytes)}
 }
 
 func globalViewInfo(d *database, _ []vector.Datum) ([][]vector.Datum, error) {
 	var rows [][]vector.Datum
-	for _, t := range d.engine.Catalog().Tables() {
+	current := d.engine.Catalog()
+	for _, t := range current.Tables() {
 		if !t.HasView {
 			continue
 		}
 		for node, info := range d.views.Info(t) {
-			rows = append(rows, append([]vector.Datum{text(catalog.NodeName(node))}, viewRow(t, info)...))
+			rows = append(rows, append([]vector.Datum{text(catalog.NodeName(node))}, viewRow(current, t, info)...))
 		}
 	}
 	return rows, nil
@@ -89,12 +98,13 @@ func globalViewInfo(d *database, _ []vector.Datum) ([][]vector.Datum, error) {
 
 func viewInfo(d *database, _ []vector.Datum) ([][]vector.Datum, error) {
 	var rows [][]vector.Datum
-	for _, t := range d.engine.Catalog().Tables() {
+	current := d.engine.Catalog()
+	for _, t := range current.Tables() {
 		if !t.HasView {
 			continue
 		}
 		for _, info := range d.views.Info(t) {
-			rows = append(rows, viewRow(t, info))
+			rows = append(rows, viewRow(current, t, info))
 		}
 	}
 	return rows, nil
@@ -110,15 +120,24 @@ func flushView(d *database, args []vector.Datum) ([][]vector.Datum, error) {
 	if s, n, ok := strings.Cut(name, "."); ok {
 		schema, name = s, n
 	}
-	t := d.engine.Catalog().Lookup(schema, name)
+	current := d.engine.Catalog()
+	t := current.Lookup(schema, name)
 	if t == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", args[0].S)
 	}
-	if !t.HasView {
+	leaves := slices.DeleteFunc(current.Leaves(t), func(leaf *catalog.Table) bool { return !leaf.HasView })
+	if len(leaves) == 0 {
 		return nil, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "table %q has no column view", t.Name).WithHint("Create one with ALTER TABLE %s COLVIEW.", t.Name)
 	}
-	n, err := d.views.Flush(t)
-	return [][]vector.Datum{{int8(int64(n))}}, err
+	loaded := 0
+	for _, leaf := range leaves {
+		n, err := d.views.Flush(leaf)
+		if err != nil {
+			return nil, err
+		}
+		loaded += n
+	}
+	return [][]vector.Datum{{int8(int64(loaded))}}, nil
 }
 
 // parseInt reads a setting that was normalised when it was set.

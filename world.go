@@ -15,6 +15,15 @@ func (w *world) Stats(id catalog.TableID) *catalog.Stats { return w.db.engine.St
 
 func (w *world) Rows(t *catalog.Table) float64 { return float64(w.db.engine.RowCount(t)) }
 
+// leafRows is how many rows a table has, in its leaves if it is partitioned.
+func (w *world) leafRows(c *catalog.Snapshot, t *catalog.Table) float64 {
+	rows := 0.0
+	for _, leaf := range c.Leaves(t) {
+		rows += w.Rows(leaf)
+	}
+	return rows
+}
+
 func (w *world) ViewState(t *catalog.Table) planner.ViewState {
 	s := w.db.views.State(t)
 	return planner.ViewState{Groups: s.Groups, LoadedGroups: s.LoadedGroups, StaleRows: float64(s.TouchedRows)}

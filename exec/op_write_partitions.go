@@ -12,13 +12,24 @@ import (
 	"github.com/weftdb/weft/vector"
 )
 
-// partWriter writes the rows of a writePusher, which are those of a partitioned table, to its leaves.
-type partWriter struct {
-	p       *writePusher
+// placement finds the leaves of rows of a partitioned table, and checks rows as their leaves ask. It
+// belongs to one worker.
+type placement struct {
 	desc    *prune.Desc
+	env     *expr.Env
 	router  *prune.Router
 	leaves  map[int]*leafWriter
 	numbers []int32
+}
+
+func newPlacement(d *prune.Desc, env *expr.Env) placement {
+	return placement{desc: d, env: env, router: d.NewRouter(env), leaves: map[int]*leafWriter{}}
+}
+
+// partWriter writes the rows of a writePusher, which are those of a partitioned table, to its leaves.
+type partWriter struct {
+	placement
+	p *writePusher
 }
 
 // leafWriter is a leaf that rows are written to.
@@ -37,8 +48,7 @@ type leafRows struct {
 }
 
 func newPartWriter(p *writePusher) *partWriter {
-	d := p.op.home.desc
-	return &partWriter{p: p, desc: d, router: d.NewRouter(p.op.run.env), leaves: map[int]*leafWriter{}}
+	return &partWriter{newPlacement(p.op.home.desc, p.op.run.env), p}
 }
 
 // change checks and writes rows. Rows that are there already are locked first, all of them: once
@@ -95,7 +105,7 @@ func (w *partWriter) lock(refs []storage.RowRef) (stale []bool, err error) {
 }
 
 // place finds the leaves of rows, and refuses the first row that has none or that its leaf refuses.
-func (w *partWriter) place(rows *vector.Batch) ([]*leafRows, error) {
+func (w *placement) place(rows *vector.Batch) ([]*leafRows, error) {
 	groups, lost, err := w.groups(rows)
 	if err != nil {
 		return nil, err
@@ -120,7 +130,7 @@ func (w *partWriter) place(rows *vector.Batch) ([]*leafRows, error) {
 
 // groups divides rows by their leaves, in the order of their first rows. lost is the first row without a
 // leaf, −1 if all have one.
-func (w *partWriter) groups(rows *vector.Batch) (groups []*leafRows, lost int, err error) {
+func (w *placement) groups(rows *vector.Batch) (groups []*leafRows, lost int, err error) {
 	if len(w.numbers) < rows.N {
 		w.numbers = make([]int32, max(rows.N, vector.BatchCap))
 	}
@@ -165,7 +175,7 @@ func (l *leafWriter) toLeaf(rows *vector.Batch) vector.Batch {
 }
 
 // leaf returns what writes to a leaf.
-func (w *partWriter) leaf(number int) (*leafWriter, error) {
+func (w *placement) leaf(number int) (*leafWriter, error) {
 	l := w.leaves[number]
 	if l != nil {
 		return l, nil
@@ -175,26 +185,21 @@ func (w *partWriter) leaf(number int) (*leafWriter, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.checks, err = newRowChecks(l.Table, checks, cols, w.p.op.run.env); err != nil {
+	if l.checks, err = newRowChecks(l.Table, checks, cols, w.env); err != nil {
 		return nil, err
 	}
 	l.checks.shown = l.Columns
-	if w.p.upsert != nil {
-		if l.upsert, err = w.leafUpsert(l); err != nil {
-			return nil, err
-		}
-	}
 	w.leaves[number] = l
 	return l, nil
 }
 
 // missing is the error of a row that no partition is for.
-func (w *partWriter) missing(rows *vector.Batch, row int) (failure, err error) {
+func (w *placement) missing(rows *vector.Batch, row int) (failure, err error) {
 	m, err := w.router.Missing(rows, row)
 	if err != nil {
 		return nil, err
 	}
-	return noPartition(m, w.p.op.run.env), nil
+	return noPartition(m, w.env), nil
 }
 
 func (w *partWriter) insert(groups []*leafRows) error {
@@ -262,6 +267,12 @@ func (w *partWriter) insertOrUpdate(rows *vector.Batch) error {
 	for from := 0; from < rows.Live(); {
 		number := w.numbers[liveRow(rows, from)]
 		leaf := w.leaves[int(number)]
+		if leaf.upsert == nil {
+			var err error
+			if leaf.upsert, err = w.leafUpsert(leaf); err != nil {
+				return err
+			}
+		}
 		part := leaf.toLeaf(rows)
 		for from < rows.Live() && w.numbers[liveRow(rows, from)] == number {
 			part.Sel = append(part.Sel, uint16(liveRow(rows, from)))

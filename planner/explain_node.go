@@ -1,11 +1,14 @@
 package planner
 
 import (
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/sql"
 )
 
 // describe returns the printed form of a node. Projections are not printed: as in PostgreSQL, a
@@ -173,6 +176,7 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 		table += " " + n.Alias
 	}
 	relation := e.relation(n.Table, n.Alias)
+	defer e.describeParts(n, d)
 	switch n.Access {
 	case AccessRows:
 		d.is("Seq Scan", "Seq Scan on "+table, relation...)
@@ -220,6 +224,28 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 	case n.WhyRows != "":
 		d.facts = append(d.facts, Fact{Key: "Row Scan Reason", Value: n.WhyRows})
 	}
+}
+
+// describeParts says of a scan of a partitioned table which partitions it reads.
+func (e *explainer) describeParts(n *Scan, d *detail) {
+	if n.Parts == nil {
+		return
+	}
+	d.name = "Dynamic " + strings.TrimPrefix(d.name, "Seq ")
+	d.nodeType = "Dynamic " + strings.TrimPrefix(d.nodeType, "Seq ")
+	all, left := len(n.Parts.Desc.Leaves), int(n.Parts.Selected.Count())
+	text := fmt.Sprintf("%d of %d after planning (Subplans Removed: %d)", left, all, all-left)
+	facts := []Fact{{Key: "Selected", Value: int64(left)}, {Key: "Total", Value: int64(all)}, {Key: "Subplans Removed", Value: int64(all - left)}}
+	if n.Parts.AtStart {
+		text += "; run time: at start"
+		facts = append(facts, Fact{Key: "Run Time", Value: "at start"})
+	}
+	lines := []Fact{{Key: "Partition Key", Value: strings.Join(n.Parts.Desc.KeyTexts(sql.QuoteIdent), " / ")}, {Key: "Partitions", Value: facts, Text: text}}
+	at := 0
+	if len(d.facts) > 0 && d.facts[0].Key == "Output" {
+		at = 1
+	}
+	d.facts = slices.Insert(d.facts, at, lines...)
 }
 
 // describeBitmap describes how a set of rows is put together.

@@ -161,6 +161,82 @@ func (n *Scan) OnLeaf(number int) *Scan {
 	return &c
 }
 
+// anyLeaf reports whether something holds for a selected leaf.
+func (n *Scan) anyLeaf(holds func(t *catalog.Table) bool) bool {
+	if n.Parts == nil {
+		return false
+	}
+	set := n.Parts.Selected
+	for i, ok := set.NextSet(0); ok; i, ok = set.NextSet(i + 1) {
+		if holds(n.Parts.Desc.Leaves[i].Table) {
+			return true
+		}
+	}
+	return false
+}
+
+// viewAccess returns how column views can serve a scan, or why they cannot. Each leaf of a partitioned
+// table is read as its own view allows; where one is not read by columns alone, the scan is a hybrid.
+func (b *binder) viewAccess(n *Scan) (Access, string) {
+	if n.Parts == nil {
+		return n.columnAccess(b.settings.EnableHybrid)
+	}
+	n.hybridLeaves = b.settings.EnableHybrid
+	byCover := map[string]Access{}
+	var all [AccessHybrid + 1]bool
+	why := "no column view"
+	set := n.Parts.Selected
+	cover := make([]byte, len(n.Columns)+1)
+	for i, ok := set.NextSet(0); ok; i, ok = set.NextSet(i + 1) {
+		leaf := &n.Parts.Desc.Leaves[i]
+		for k := range n.Columns {
+			cover[k] = 0
+			if leaf.Table.HasView && leaf.Table.Columns[leaf.Columns[n.Columns[k].Pos]].Covered {
+				cover[k] = 1
+			}
+		}
+		access, known := byCover[string(cover)]
+		if !known {
+			if access = AccessRows; leaf.Table.HasView {
+				own := *n
+				own.Access = AccessRows
+				access, why = own.OnLeaf(int(i)).columnAccess(n.hybridLeaves)
+			}
+			byCover[string(cover)] = access
+		}
+		all[access] = true
+	}
+	switch {
+	case !all[AccessColumns] && !all[AccessHybrid]:
+		return AccessRows, why
+	case all[AccessRows] || all[AccessHybrid]:
+		return AccessHybrid, ""
+	}
+	return AccessColumns, ""
+}
+
+// viewedLeaves is how many leaves are asked for the state of their column views: a plan takes the others
+// to be like them.
+const viewedLeaves = 32
+
+// viewState is how much of what a scan reads its column views can answer now.
+func (b *binder) viewState(n *Scan) (v ViewState) {
+	if n.Parts == nil {
+		return b.world.ViewState(n.Table)
+	}
+	asked, set := 0, n.Parts.Selected
+	for i, ok := set.NextSet(0); ok && asked < viewedLeaves; i, ok = set.NextSet(i + 1) {
+		t := n.Parts.Desc.Leaves[i].Table
+		asked++
+		if t.HasView {
+			own := b.world.ViewState(t)
+			v.Groups, v.LoadedGroups, v.StaleRows = v.Groups+own.Groups, v.LoadedGroups+own.LoadedGroups, v.StaleRows+own.StaleRows
+		}
+	}
+	v.StaleRows *= float64(set.Count()) / float64(max(asked, 1))
+	return v
+}
+
 func (s *IndexScan) onLeaf(leaf *prune.Leaf) *IndexScan {
 	x := leaf.Index(s.Index)
 	if x == nil || x.State != catalog.IndexReady {
@@ -218,6 +294,9 @@ func (b *binder) changed(t *catalog.Table) (into Target, err error) {
 	into.Bound, err = b.partitionCheck(t)
 	return into, err
 }
+
+// TargetOf returns what has to be known of a table to load rows into it.
+func TargetOf(t *catalog.Table, in Input) (Target, error) { return newBinder(in).changed(t) }
 
 // LeafChecks binds what is asked of the rows of a table besides what a partitioned table above it asks:
 // its CHECK constraints over columns that stand for its row.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 )
 
@@ -31,6 +32,7 @@ func chooseAccess(b *binder, n Node) Node {
 }
 
 func (b *binder) route(n *Scan) {
+	b.prune(n)
 	n.Access = AccessRows
 	if key := keyLookup(n); key != nil && n.hint != hintColumns {
 		n.Access, n.Key = AccessKey, key
@@ -47,7 +49,7 @@ func (b *binder) route(n *Scan) {
 	if n.WhyRows = b.columnsForbidden(n); n.WhyRows != "" {
 		return
 	}
-	access, why := n.columnAccess(b.settings.EnableHybrid)
+	access, why := b.viewAccess(n)
 	if access == AccessRows {
 		n.WhyRows = why
 		return
@@ -66,7 +68,7 @@ func (b *binder) route(n *Scan) {
 func (b *binder) columnsForbidden(n *Scan) string {
 	s := b.settings
 	switch {
-	case !n.Table.HasView:
+	case !n.Table.HasView && !n.anyLeaf(func(t *catalog.Table) bool { return t.HasView }):
 		return "no column view"
 	case !s.EnableHTAP:
 		return "enable_htap is off"
@@ -155,7 +157,7 @@ func (b *binder) scanCost(n *Scan, access Access) (startup, total Cost) {
 	base, loaded, stale := defaultRows, 1.0, 0.0
 	if b.world != nil {
 		base = b.tableRows(n)
-		if v := b.world.ViewState(n.Table); v.Groups > 0 {
+		if v := b.viewState(n); v.Groups > 0 {
 			loaded = float64(v.LoadedGroups) / float64(v.Groups)
 			stale = v.StaleRows
 		} else if access != AccessRows {
