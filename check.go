@@ -3,8 +3,10 @@ package weft
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
 	"github.com/weftdb/weft/storage"
 )
@@ -52,6 +54,11 @@ func (db *DB) Check(ctx context.Context, o CheckOptions) (summary CheckSummary, 
 			summary.Constraints += n
 			if err != nil {
 				return err
+			}
+			if t.IsPartition() {
+				if err := db.checkPlacement(ctx, t, add); err != nil {
+					return err
+				}
 			}
 		}
 		summary.Units, err = db.views.Check(ctx, add)
@@ -120,4 +127,28 @@ func (s *Session) queryNumber(ctx context.Context, query string) (n int64, err e
 		err = cerr
 	}
 	return n, err
+}
+
+// checkPlacement looks for rows of a partition that its bounds keep out.
+func (db *DB) checkPlacement(ctx context.Context, t *catalog.Table, report func(Finding)) error {
+	s := db.Session()
+	defer s.Close()
+	view := db.engine.View()
+	defer view.Release()
+	if view.Catalog().Table(t.ID) != t {
+		return nil // altered or dropped meanwhile
+	}
+	r := &running{s: s, ctx: ctx, text: "CHECK", now: time.Now().UnixMicro()}
+	in := s.input(view.Catalog())
+	in.Settings.Router = planner.RouterRow
+	ok, err := r.belongs(t, in, view, nil)
+	switch {
+	case ctx.Err() != nil:
+		return canceled(ctx)
+	case err != nil:
+		report(Finding{Table: t.Schema + "." + t.Name, Place: "partition bounds", What: fmt.Sprintf("cannot be evaluated: %v", err)})
+	case !ok:
+		report(Finding{Table: t.Schema + "." + t.Name, Place: "partition bounds", What: "some row does not belong to the partition"})
+	}
+	return nil
 }

@@ -311,9 +311,19 @@ func (d *definition) addedPartition(t *catalog.Table) error {
 
 // belongs reports whether all rows of a partition are where the bounds want them.
 func (d *definition) belongs(t *catalog.Table) (bool, error) {
-	above := d.ddl.Catalog.Ancestors(t)
+	view := d.w.txn.LatestView() // the tables are locked
+	defer view.Release()
+	timed, cancel := d.r.timed()
+	defer cancel()
+	ok, err := timed.belongs(t, d.ddl.Input, view, d.w.txn)
+	return ok, contextError(timed.ctx, err)
+}
+
+// belongs reports whether all rows of a partition, read through a view, are where the bounds want them.
+func (r *running) belongs(t *catalog.Table, in planner.Input, view *storage.View, txn *storage.Txn) (bool, error) {
+	above := in.Catalog.Ancestors(t)
 	root := above[len(above)-1]
-	desc, err := planner.PartitionDesc(d.ddl.Catalog, root)
+	desc, err := planner.PartitionDesc(in.Catalog, root)
 	if err != nil {
 		return false, err
 	}
@@ -321,15 +331,11 @@ func (d *definition) belongs(t *catalog.Table) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	plan, err := planner.Build(stmt, d.ddl.Input)
+	plan, err := planner.Build(stmt, in)
 	if err != nil {
 		return false, err
 	}
-	timed, cancel := d.r.timed()
-	defer cancel()
-	view := d.w.txn.LatestView() // the tables are locked
-	defer view.Release()
-	inner := *timed
+	inner := *r
 	inner.args = nil
 	env, err := inner.planEnv(plan)
 	if err != nil {
@@ -337,10 +343,8 @@ func (d *definition) belongs(t *catalog.Table) (bool, error) {
 	}
 	rows := &placedRows{router: desc.NewRouter(env), at: prune.ColumnMap(root, t), leaves: make([]int32, vector.BatchCap)}
 	rows.from, rows.to = desc.Interval(t.ID)
-	if _, err := exec.Run(timed.ctx, timed.execQuery(timed.ctx, plan, view, d.w.txn, env), rows); err != nil {
-		return false, contextError(timed.ctx, err)
-	}
-	return !rows.misplaced, nil
+	_, err = exec.Run(r.ctx, r.execQuery(r.ctx, plan, view, txn, env), rows)
+	return !rows.misplaced, err
 }
 
 // placedRows looks at rows of a partition for those that belong elsewhere.

@@ -44,7 +44,7 @@ func givesFewRows(n planner.Node) bool {
 	case *planner.Values:
 		return len(n.Rows) <= directRows
 	case *planner.Scan:
-		return n.Access == planner.AccessKey
+		return n.Access == planner.AccessKey && n.Parts == nil
 	case *planner.Project, *planner.Filter:
 		return givesFewRows(n.Kids()[0])
 	}

@@ -23,7 +23,7 @@ func pointRead(p *Plan) *PointRead {
 		root = project.Input
 	}
 	scan, ok := root.(*Scan)
-	if !ok || scan.Access != AccessKey || scan.Lock != 0 || len(scan.Filter) != len(scan.Key) {
+	if !ok || scan.Access != AccessKey || scan.Parts != nil || scan.Lock != 0 || len(scan.Filter) != len(scan.Key) {
 		return nil
 	}
 	for _, e := range scan.Key {

@@ -49,6 +49,7 @@ func (c *check) checkCatalog() error {
 		d.identity()
 		d.columns()
 		d.spaces(stores, indexes)
+		d.partition()
 	}
 	err = c.scan([]byte{kindTable}, []byte{kindTable + 1}, func(key, value []byte) {
 		t, err := catalog.DecodeTable(value)
@@ -151,7 +152,7 @@ func (d *descriptionCheck) spaces(stores map[catalog.StoreID]string, indexes map
 	switch t.Kind {
 	case catalog.SequenceRelation:
 		want = 1
-	case catalog.ViewRelation:
+	case catalog.ViewRelation, catalog.PartitionedTable:
 		want = 0
 	}
 	if len(t.Stores) != want {
