@@ -96,7 +96,7 @@ func (d *definition) lockDropped(tables []*catalog.Table, purpose string) ([]*ca
 func (d *definition) checkForeignKey(t *catalog.Table, key *catalog.ForeignKey) error {
 	env := d.r.sessionEnv()
 	// The statements below see the table as it is with the key, which the catalog may not show yet.
-	use, err := planner.NewKeyUse(d.w.txn.Catalog(), t, key, true)
+	use, err := planner.NewKeyUse(d.w.txn.Catalog(), t, key, t, true)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,7 @@ func (d *definition) truncate(n *sql.Truncate) (*Rows, error) {
 		}
 	}
 	for i := 0; n.Cascade && i < len(tables); i++ {
-		for _, ref := range d.ddl.Catalog.References(tables[i].ID) {
+		for _, ref := range d.ddl.Catalog.ReferencesTo(tables[i]) {
 			if !named[ref.Child.ID] {
 				d.ddl.Notices = append(d.ddl.Notices, `truncate cascades to table "`+ref.Child.Name+`"`)
 				all, err := d.withPartitions([]*catalog.Table{ref.Child})
@@ -168,6 +168,9 @@ func (d *definition) truncate(n *sql.Truncate) (*Rows, error) {
 					return nil, err
 				}
 				for _, t := range all {
+					if t.ID != ref.Child.ID && !named[t.ID] {
+						d.ddl.Notices = append(d.ddl.Notices, `truncate cascades to table "`+t.Name+`"`)
+					}
 					if err := add(t); err != nil {
 						return nil, err
 					}
@@ -176,7 +179,7 @@ func (d *definition) truncate(n *sql.Truncate) (*Rows, error) {
 		}
 	}
 	for _, t := range tables {
-		for _, ref := range d.ddl.Catalog.References(t.ID) {
+		for _, ref := range d.ddl.Catalog.ReferencesTo(t) {
 			if !named[ref.Child.ID] {
 				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot truncate a table referenced in a foreign key constraint").
 					WithDetail("Table %q references %q.", ref.Child.Name, t.Name).

@@ -283,10 +283,44 @@ func (d *definition) detach(parent *catalog.Table, n *sql.DetachPartition) error
 	if err := d.lockParents(t, t.ForeignKeys); err != nil {
 		return err
 	}
-	if err := d.touchAbove(d.ddl.Catalog.Table(t.ID)); err != nil {
+	was := d.ddl.Catalog.Table(t.ID)
+	references := d.ddl.Catalog.ReferencesTo(was)
+	for _, ref := range references {
+		if err := d.lockIn(ref.Child, storage.ShareRowExclusive); err != nil {
+			return err
+		}
+	}
+	if err := d.touchAbove(was); err != nil {
 		return err
 	}
-	return d.put(t)
+	if err := d.put(t); err != nil {
+		return err
+	}
+	for _, ref := range references {
+		if ref.Key.RefTable != t.ID {
+			if err := d.checkStillReferenced(t, ref); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkStillReferenced refuses to take a partition away whose rows are referenced.
+func (d *definition) checkStillReferenced(t *catalog.Table, ref catalog.Reference) error {
+	use, err := planner.NewKeyUse(d.w.txn.Catalog(), ref.Child, ref.Key, ref.Child, true)
+	if err != nil {
+		return err
+	}
+	k := &keyWork{r: d.r, w: d.w, env: d.r.sessionEnv()}
+	text := newReferenceText(exec.NewKeyChange(use), k.env)
+	rows, err := k.run(text.unmatched())
+	if err != nil || !rows.Next() {
+		return err
+	}
+	return sqlerr.New(sqlerr.ForeignKeyViolation, "removing partition %q violates foreign key constraint %q", t.Name, ref.Key.Name).
+		WithTable(ref.Child.Name).WithConstraint(ref.Key.Name).
+		WithDetail("Key %s is still referenced from table %q.", text.describe(rows.data(), false), ref.Child.Name)
 }
 
 // addedPartition ends adding a table as partition: no row of the default partition may belong to it.

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/weftdb/weft/catalog"
@@ -8,6 +9,7 @@ import (
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
+	"github.com/weftdb/weft/prune"
 	"github.com/weftdb/weft/sql"
 	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
@@ -78,7 +80,7 @@ func (k *keyWork) checkKnown(changes *exec.KeyChanges) error {
 	k.w.txn.BeginStatement()
 	now := k.w.txn.Catalog()
 	k.w.txn.EndStatement()
-	if catalog.SameReferences(changes.References.Known, now.References(changes.Table.ID)) {
+	if catalog.SameReferences(changes.References.Known, now.ReferencesTo(changes.Table)) {
 		return nil
 	}
 	return sqlerr.New(sqlerr.SerializationFailure, "could not serialize access due to concurrent change of table %q", changes.Table.Name).WithTable(changes.Table.Name)
@@ -129,7 +131,11 @@ func (k *keyWork) current(c *exec.KeyChange, held bool) (*exec.KeyChange, error)
 	if child == nil || child.ForeignKey(c.Key.Name) == nil {
 		return nil, nil
 	}
-	use, err := planner.NewKeyUse(now, child, child.ForeignKey(c.Key.Name), held)
+	changed := child
+	if !held {
+		changed = now.Table(c.Key.RefTable)
+	}
+	use, err := planner.NewKeyUse(now, child, child.ForeignKey(c.Key.Name), changed, held)
 	return exec.NewKeyChange(use), err
 }
 
@@ -165,11 +171,36 @@ func (k *keyWork) checkHeld(c *exec.KeyChange) error {
 			return err
 		}
 		if some {
-			return heldViolation(use.Child, use.Key).
+			return k.heldBy(use, values).
 				WithDetail("Key %s is not present in table %q.", t.describe(values, true), use.Parent.Name)
 		}
 	}
 	return nil
+}
+
+// heldBy is the error of a row whose key does not exist: of a partitioned table, the partition that has
+// it is to blame.
+func (k *keyWork) heldBy(use *exec.KeyChange, values []vector.Datum) *sqlerr.Error {
+	for _, leaf := range k.w.txn.Catalog().Leaves(use.Child) {
+		if leaf.ID == use.Child.ID {
+			break
+		}
+		at := prune.ColumnMap(use.Child, leaf)
+		for i := range leaf.ForeignKeys {
+			key := &leaf.ForeignKeys[i]
+			if !key.Inherited || key.RefTable != use.Key.RefTable || !slices.Equal(key.RefColumns, use.Key.RefColumns) || leaf.Columns[at[use.Columns[0]]].ID != key.Columns[0] {
+				continue
+			}
+			own, err := planner.NewKeyUse(k.w.txn.Catalog(), leaf, key, leaf, true)
+			if err != nil {
+				break
+			}
+			if some, err := k.some(newReferenceText(exec.NewKeyChange(own), k.env).withValues(values)); err == nil && some {
+				return heldViolation(leaf, key)
+			}
+		}
+	}
+	return heldViolation(use.Child, use.Key)
 }
 
 // checkMixed looks for a row that MATCH FULL forbids.
@@ -187,11 +218,21 @@ func (k *keyWork) exists(t *referenceText, values []vector.Datum) (bool, error) 
 	if !ok {
 		return false, nil
 	}
-	key, _, err := t.use.Encode(k.w.txn.Engine(), values)
-	if err != nil {
+	home, err := t.use.Locate(k.w.txn.Engine(), values)
+	if err != nil || home.Table == nil {
 		return false, err
 	}
-	return k.w.txn.LockReferenced(k.r.ctx, t.use.Parent, t.use.Index, key)
+	return k.w.txn.LockReferenced(k.r.ctx, home.Table, home.Index, home.Key)
+}
+
+// has reports whether the parent has a row with values now.
+func (k *keyWork) has(use *exec.KeyChange, values []vector.Datum) (bool, error) {
+	home, err := use.Locate(k.w.txn.Engine(), values)
+	if err != nil || home.Table == nil {
+		return false, err
+	}
+	_, found, err := k.w.txn.LookupLatest(k.r.ctx, home.Table, home.Index, home.Key)
+	return found, err
 }
 
 // checkGone makes sure that no row references values that went. With again, values that another row
@@ -204,11 +245,7 @@ func (k *keyWork) checkGone(c *exec.KeyChange, again bool) error {
 	var values [][]vector.Datum
 	for _, v := range c.Values {
 		if again {
-			key, _, err := use.Encode(k.w.txn.Engine(), v)
-			if err != nil {
-				return err
-			}
-			_, found, err := k.w.txn.LookupLatest(k.r.ctx, use.Parent, use.Index, key)
+			found, err := k.has(use, v)
 			if err != nil {
 				return err
 			}

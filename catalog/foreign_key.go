@@ -118,6 +118,16 @@ func (s *Snapshot) References(id TableID) []Reference {
 	return s.references.byTable[id]
 }
 
+// ReferencesTo lists the foreign keys that rows of a table are referenced by: those that reference the
+// table, or one that it is a partition of.
+func (s *Snapshot) ReferencesTo(t *Table) []Reference {
+	list := s.References(t.ID)
+	for _, above := range s.Ancestors(t) {
+		list = append(list[:len(list):len(list)], s.References(above.ID)...)
+	}
+	return list
+}
+
 // SameReferences reports whether two lists of References hold the same foreign keys of the same
 // tables.
 func SameReferences(a, b []Reference) bool {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
@@ -171,6 +172,45 @@ func (c *KeyChange) Encode(e *storage.Engine, values []vector.Datum) (key []byte
 		ordered[i] = values[at]
 	}
 	return e.EncodeKey(c.Parent, c.Index, ordered)
+}
+
+// KeyHome is where a row with the values of a referenced key is, if there is one: in Table, by Key in
+// Index. Table is nil where no partition has room for it.
+type KeyHome struct {
+	Table *catalog.Table
+	Index *catalog.Index
+	Key   []byte
+}
+
+// Locate finds the home of values, which have the types of the referenced columns: in a partitioned table
+// they say which leaf it is.
+func (c *KeyChange) Locate(e *storage.Engine, values []vector.Datum) (KeyHome, error) {
+	home := KeyHome{Table: c.Parent, Index: c.Index}
+	if c.Parts != nil {
+		row := &vector.Batch{N: 1, Vecs: make([]*vector.Vector, len(c.Parent.Columns))}
+		for i := range row.Vecs {
+			row.Vecs[i] = &vector.Vector{}
+			row.Vecs[i].NullRows(c.Parent.Columns[i].Type.Kind())
+		}
+		for i, id := range c.Key.RefColumns {
+			row.Vecs[c.Parent.ColumnByID(id)].SetConst(values[i])
+		}
+		var leaf [1]int32
+		if err := c.Parts.NewRouter(nil).Route(row, leaf[:]); err != nil || leaf[0] < 0 {
+			return KeyHome{}, err
+		}
+		home.Table = c.Parts.Leaves[leaf[0]].Table
+		if home.Index = c.Parts.Leaves[leaf[0]].Index(c.Index); home.Index == nil {
+			return KeyHome{}, sqlerr.New(sqlerr.InternalError, "an index is missing in a partition: index=%s table=%s", c.Index.Name, home.Table.Name)
+		}
+	}
+	ordered := make([]vector.Datum, len(values))
+	for i, at := range c.IndexOrder {
+		ordered[i] = values[at]
+	}
+	var err error
+	home.Key, _, err = e.EncodeKey(home.Table, home.Index, ordered)
+	return home, err
 }
 
 func liveRow(b *vector.Batch, n int) int {

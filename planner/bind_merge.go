@@ -122,7 +122,7 @@ func (m *merging) when(w *sql.MergeWhen) (err error) {
 	case sql.MergeInsert:
 		out.Values, err = m.insert(w)
 	case sql.MergeDelete:
-		if len(b.snapshot.References(t.ID)) > 0 {
+		if len(b.snapshot.ReferencesTo(t)) > 0 {
 			out.Values = append(slices.Clone(row), row...)
 		}
 	case sql.MergeUpdate:

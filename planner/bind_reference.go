@@ -6,6 +6,7 @@ import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/prune"
 )
 
 // References are the foreign keys that a change of a table's rows concerns.
@@ -27,13 +28,15 @@ type KeyUse struct {
 	Key           *catalog.ForeignKey
 	Child, Parent *catalog.Table
 	Index         *catalog.Index // of the parent
+	Parts         *prune.Desc    // of a partitioned parent
 	// Columns are the key's columns as positions in the changed table: of the child in Held, of the
 	// parent in Referencing. IndexOrder lists positions in Columns in the order of the index.
 	Columns, IndexOrder []int
 }
 
-// NewKeyUse resolves a foreign key of child under a catalog. held tells which side Columns is about.
-func NewKeyUse(c *catalog.Snapshot, child *catalog.Table, key *catalog.ForeignKey, held bool) (KeyUse, error) {
+// NewKeyUse resolves a foreign key of child under a catalog. changed is the table that Columns is about,
+// in which held values are set or referenced ones go: a partition of the parent perhaps.
+func NewKeyUse(c *catalog.Snapshot, child *catalog.Table, key *catalog.ForeignKey, changed *catalog.Table, held bool) (KeyUse, error) {
 	u := KeyUse{Key: key, Child: child, Parent: c.Table(key.RefTable)}
 	if u.Parent != nil {
 		u.Index = u.Parent.UniqueOn(key.RefColumns)
@@ -41,12 +44,19 @@ func NewKeyUse(c *catalog.Snapshot, child *catalog.Table, key *catalog.ForeignKe
 	if u.Index == nil {
 		return u, sqlerr.New(sqlerr.InternalError, "the key that a foreign key references is gone: constraint=%s table=%s", key.Name, child.Name)
 	}
-	changed, ids := u.Parent, key.RefColumns
-	if held {
-		changed, ids = child, key.Columns
+	if u.Parent.Kind == catalog.PartitionedTable {
+		var err error
+		if u.Parts, err = PartitionDesc(c, u.Parent); err != nil {
+			return u, err
+		}
 	}
+	of, ids := u.Parent, key.RefColumns
+	if held {
+		of, ids = child, key.Columns
+	}
+	at := prune.ColumnMap(of, changed)
 	for _, id := range ids {
-		u.Columns = append(u.Columns, changed.ColumnByID(id))
+		u.Columns = append(u.Columns, at[of.ColumnByID(id)])
 	}
 	for _, id := range u.Index.Columns {
 		u.IndexOrder = append(u.IndexOrder, slices.Index(key.RefColumns, id))
@@ -61,7 +71,7 @@ func (b *binder) insertReferences(t *catalog.Table) (*References, error) {
 	}
 	r := &References{}
 	for i := range t.ForeignKeys {
-		u, err := NewKeyUse(b.snapshot, t, &t.ForeignKeys[i], true)
+		u, err := NewKeyUse(b.snapshot, t, &t.ForeignKeys[i], t, true)
 		if err != nil {
 			return nil, err
 		}
@@ -72,12 +82,12 @@ func (b *binder) insertReferences(t *catalog.Table) (*References, error) {
 
 // updateReferences lists the keys that an assignment to columns, given by position, concerns.
 func (b *binder) updateReferences(t *catalog.Table, assigned map[int]bool) (*References, error) {
-	r := &References{Known: b.snapshot.References(t.ID)}
+	r := &References{Known: b.snapshot.ReferencesTo(t)}
 	concerned := func(u *KeyUse) bool {
 		return slices.ContainsFunc(u.Columns, func(pos int) bool { return assigned[pos] })
 	}
 	for i := range t.ForeignKeys {
-		u, err := NewKeyUse(b.snapshot, t, &t.ForeignKeys[i], true)
+		u, err := NewKeyUse(b.snapshot, t, &t.ForeignKeys[i], t, true)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +95,7 @@ func (b *binder) updateReferences(t *catalog.Table, assigned map[int]bool) (*Ref
 			r.Held = append(r.Held, u)
 		}
 	}
-	return r, b.addReferencing(r, concerned)
+	return r, b.addReferencing(r, t, concerned)
 }
 
 // updateReferencesToo adds to the keys of an INSERT those that its updates of existing rows concern.
@@ -104,13 +114,13 @@ func (b *binder) updateReferencesToo(keys **References, t *catalog.Table, assign
 
 // deleteReferences lists the keys that reference a table.
 func (b *binder) deleteReferences(t *catalog.Table) (*References, error) {
-	r := &References{Known: b.snapshot.References(t.ID)}
-	return r, b.addReferencing(r, func(*KeyUse) bool { return true })
+	r := &References{Known: b.snapshot.ReferencesTo(t)}
+	return r, b.addReferencing(r, t, func(*KeyUse) bool { return true })
 }
 
-func (b *binder) addReferencing(r *References, concerned func(*KeyUse) bool) error {
+func (b *binder) addReferencing(r *References, t *catalog.Table, concerned func(*KeyUse) bool) error {
 	for _, ref := range r.Known {
-		u, err := NewKeyUse(b.snapshot, ref.Child, ref.Key, false)
+		u, err := NewKeyUse(b.snapshot, ref.Child, ref.Key, t, false)
 		if err != nil {
 			return err
 		}

@@ -307,8 +307,9 @@ func (list Dependents) Settle(d *DDL, what string, cascade bool) error {
 func (d *DDL) TableDependents(dropped []*catalog.Table) Dependents {
 	var list Dependents
 	for _, t := range slices.Backward(dropped) {
-		for _, ref := range d.Catalog.References(t.ID) {
-			if !slices.ContainsFunc(dropped, func(o *catalog.Table) bool { return o.ID == ref.Child.ID }) {
+		for _, ref := range d.Catalog.ReferencesTo(t) {
+			parentToo := ref.Key.RefTable != t.ID && slices.ContainsFunc(dropped, func(o *catalog.Table) bool { return o.ID == ref.Key.RefTable })
+			if !parentToo && !slices.ContainsFunc(dropped, func(o *catalog.Table) bool { return o.ID == ref.Child.ID }) {
 				list = append(list, Dependent{Reference: ref, On: "table " + t.Name})
 			}
 		}

@@ -105,7 +105,7 @@ func (sh *shell) listRelations(kinds, pattern string) bool {
 			continue
 		}
 		if strings.Contains(kinds, d.Kind.String()) && (pattern == "" || matches(pattern, d.Schema, d.Name)) {
-			t.rows = append(t.rows, []string{d.Schema, d.Name, d.Kind.String(), "weft"})
+			t.rows = append(t.rows, []string{d.Schema, d.Name, weft.RelationType(d), "weft"})
 		}
 	}
 	if len(t.rows) == 0 {
@@ -171,7 +171,7 @@ func (sh *shell) describe(pattern string) bool {
 			}
 			continue
 		}
-		kind := d.Kind.String()
+		kind := weft.RelationType(d)
 		t := &table{title: fmt.Sprintf("%s \"%s.%s\"", strings.ToUpper(kind[:1])+kind[1:], d.Schema, d.Name), names: []string{"Column", "Type", "Collation", "Nullable", "Default"}, right: make([]bool, 5), footers: []string{}}
 		var covered, distributed []string
 		for _, c := range d.Columns {
@@ -188,7 +188,8 @@ func (sh *shell) describe(pattern string) bool {
 				covered = append(covered, c.Name)
 			}
 		}
-		t.footers = append(t.footers, weft.DescribeIndexes(d)...)
+		before, after := weft.DescribePartitioning(sh.session.Catalog(), d)
+		t.footers = append(append(t.footers, before...), weft.DescribeIndexes(d)...)
 		if len(d.Checks) > 0 {
 			t.footers = append(t.footers, "Check constraints:")
 		}
@@ -210,6 +211,7 @@ func (sh *shell) describe(pattern string) bool {
 		if d.HasView {
 			t.footers = append(t.footers, "Column view: "+strings.Join(covered, ", "))
 		}
+		t.footers = append(t.footers, after...)
 		if t.printAligned(sh.out) != nil {
 			return false
 		}
