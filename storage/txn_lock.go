@@ -114,7 +114,7 @@ func (t *Txn) lockRow(ctx context.Context, c *tableCodec, snap *snapshot, ref Ro
 		return true, nil, err
 	}
 	t.e.metrics.rowConflicts.Add(1)
-	if deleted && len(c.tbl.Stores) > 1 && t.e.moves.moved(ref, t.e.journal.pageLastChange(ref.Store(), ref.Row()>>6)) {
+	if deleted && (len(c.tbl.Stores) > 1 || c.tbl.IsPartition()) && t.e.moves.moved(ref, t.e.journal.pageLastChange(ref.Store(), ref.Row()>>6)) {
 		return true, nil, errMoved
 	}
 	return true, &RowConflict{Ref: ref, Deleted: deleted}, nil
