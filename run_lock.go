@@ -81,8 +81,13 @@ func (l *tableLock) lock(ctx context.Context, t *catalog.Table) error {
 	return err
 }
 
-// lockRead locks what a view reads, and what views among that read.
+// lockRead locks the partitions of a table, or what a view reads, and what views among that read.
 func (l *tableLock) lockRead(ctx context.Context, r *catalog.Table, seen map[catalog.TableID]bool) error {
+	for _, p := range l.txn.Catalog().Descendants(r.ID) { // they can be written by their own names
+		if err := l.lock(ctx, p); err != nil {
+			return err
+		}
+	}
 	if r.Kind != catalog.ViewRelation {
 		return nil
 	}

@@ -97,6 +97,7 @@ func (b *binder) target(name *sql.TableName, others []sql.TableRef, hints []sql.
 		alias = name.Alias.Name.Name
 	}
 	scan := b.scan(t, alias)
+	scan.only(name)
 	b.markLocked(scan)
 	inner := &scope{parent: s, rels: []*scopeRel{relation(alias, columnNames(t), scan.Cols()[:len(scan.Columns)])}}
 	var plan Node = scan

@@ -105,6 +105,7 @@ func (b *binder) fromTable(n *sql.TableName, s *scope) (*fromItem, error) {
 	b.useInView(t, n)
 	b.use(t, Reads)
 	scan := b.scan(t, name)
+	scan.only(n)
 	names, err := renamed(columnNames(t), n.Alias.Columns, name)
 	if err != nil {
 		return nil, err

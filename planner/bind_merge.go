@@ -77,6 +77,7 @@ func (m *merging) sides(s *scope) error {
 		alias = name.Alias.Name.Name
 	}
 	m.scan = b.scan(t, alias)
+	m.scan.only(name)
 	b.markLocked(m.scan)
 	into, err := b.changed(t)
 	if err != nil {

@@ -17,6 +17,8 @@ type PartScan struct {
 	Selected *bitset.BitSet
 	// AtStart tells that an execution may leave out more: it knows parameters and the session.
 	AtStart bool
+	// only tells that the statement says ONLY: a partitioned table has no rows of its own.
+	only bool
 	// rows is how many rows the selected leaves have.
 	rows float64
 }
@@ -72,6 +74,13 @@ func (b *binder) partScan(t *catalog.Table) *PartScan {
 	return p
 }
 
+// only leaves out the partitions of the table that a statement names with ONLY.
+func (n *Scan) only(name *sql.TableName) {
+	if name.Only && n.Parts != nil {
+		n.Parts = &PartScan{Desc: n.Parts.Desc, Selected: bitset.New(uint(len(n.Parts.Desc.Leaves))), only: true}
+	}
+}
+
 // count sums the rows of the selected leaves.
 func (p *PartScan) count(b *binder) {
 	p.rows = 0
@@ -100,7 +109,7 @@ func prunePartitions(b *binder, n Node) Node {
 
 // prune selects the leaves of a scan by its filter as it is now.
 func (b *binder) prune(n *Scan) {
-	if n.Parts == nil || !b.settings.EnablePruning {
+	if n.Parts == nil || n.Parts.only || !b.settings.EnablePruning {
 		return
 	}
 	known := &prune.Knowledge{}
