@@ -162,15 +162,17 @@ func (h *hashBuild) describe() {
 }
 
 // filter returns the filter of a key, made when first asked for.
-func (h *hashBuild) filter(key int) *join.Filter {
+func (h *hashBuild) filter(key int) (*join.Filter, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	f, ok := h.filters[key]
-	if !ok && !h.table.Spilled() {
-		f = h.table.KeyFilter(key)
+	if f, ok := h.filters[key]; ok {
+		return f, nil
+	}
+	f, err := h.table.KeyFilter(key)
+	if err == nil {
 		h.filters[key] = f
 	}
-	return f
+	return f, err
 }
 
 // sharedReservation is a Reservation for structures that several workers grow.
@@ -208,15 +210,15 @@ type filterProbe struct {
 }
 
 // probe returns the filter for a worker; nil when it would not be worth its cost.
-func (f *scanFilter) probe() *filterProbe {
+func (f *scanFilter) probe() (*filterProbe, error) {
 	if !f.build.built {
-		return nil
+		return nil, nil
 	}
-	filter := f.build.filter(f.key)
-	if filter == nil {
-		return nil
+	filter, err := f.build.filter(f.key)
+	if filter == nil || err != nil {
+		return nil, err
 	}
-	return &filterProbe{FilterProbe: filter.Probe(), col: f.col}
+	return &filterProbe{FilterProbe: filter.Probe(), col: f.col}, nil
 }
 
 // A filter that lets more than filterKeep percent of filterSample rows pass is switched off for the

@@ -349,13 +349,16 @@ func (t *Table) SpillFigures() SpillFigures {
 }
 
 // Empty reports whether a finished table has no build rows, in memory or on disk.
-func (t *Table) Empty() bool {
-	if t.Spilled() {
-		for _, s := range t.spill.build {
-			if s.rows > 0 {
-				return false
-			}
-		}
+func (t *Table) Empty() bool { return t.allRows() == 0 }
+
+// allRows returns the number of build rows of a finished table.
+func (t *Table) allRows() int64 {
+	if !t.Spilled() {
+		return int64(t.rows)
 	}
-	return t.rows == 0
+	rows := int64(0)
+	for _, s := range t.spill.build {
+		rows += s.rows
+	}
+	return rows
 }
