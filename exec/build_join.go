@@ -139,7 +139,7 @@ func (b *builder) lend(s *stream, op *hashJoinOp) {
 	default:
 		return
 	}
-	if s.scan == nil || s.from == nil {
+	if s.scan == nil || s.from == nil || b.run.query.NoRuntimeFilters {
 		return
 	}
 	at := layout(op.left)

@@ -68,17 +68,21 @@ func (p *joinPlan) nullAware() bool {
 // minSpillBytes is what a hash table may take whatever the limit: less is not worth a file.
 const minSpillBytes = 64 << 10
 
-// maxSpillBytes is what a hash table may take at most. Tests shrink it.
-var maxSpillBytes int64 = math.MaxInt64
-
-// spillBytes is how much memory each hash join of the run may take before it goes to disk: an equal
-// share for everything in the plan that holds rows, and a reserve. 0 = without limit.
+// spillBytes is how much memory each hash join of the run may take before it goes to disk: what the
+// session says, and no more than an equal share for everything in the plan that holds rows, with a
+// reserve. 0 = without limit.
 func (r *run) spillBytes() int64 {
-	limit := r.query.Memory.Limit()
-	if limit == 0 || r.files == nil {
+	if r.files == nil {
 		return 0
 	}
-	return min(max(limit*3/4/(1+holders(r.query.Plan.Root)), minSpillBytes), maxSpillBytes)
+	limit, share := r.query.WorkBytes, r.query.Memory.Limit()
+	if share > 0 {
+		share = max(share*3/4/(1+holders(r.query.Plan.Root)), minSpillBytes)
+	}
+	if limit == 0 || share > 0 && share < limit {
+		limit = share
+	}
+	return limit
 }
 
 // holders counts the nodes of a plan that hold rows.

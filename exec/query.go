@@ -30,6 +30,10 @@ type Query struct {
 	Threads int
 	// Memory bounds what the operators hold; nil = no limit.
 	Memory *Budget
+	// WorkBytes is what a hash join may hold before it goes to disk, 0 = a share of Memory.
+	WorkBytes int64
+	// NoRuntimeFilters keeps scans from dropping rows by the keys of hash joins above them.
+	NoRuntimeFilters bool
 	// Files makes temporary files for what Memory does not take; nil = such a query fails with 53200.
 	Files join.Files
 	// Columns serves scans that the planner sends to column views; nil reads rows instead.

@@ -69,10 +69,7 @@ func (f *testFile) Close() error {
 	return os.Remove(f.Name())
 }
 
-func spilling(t testing.TB, bytes int64) *testFiles {
-	old := maxSpillBytes
-	maxSpillBytes = bytes
-	t.Cleanup(func() { maxSpillBytes = old })
+func newTestFiles(t testing.TB) *testFiles {
 	f := &testFiles{dir: t.TempDir()}
 	f.fail.Store(-1)
 	return f
@@ -84,7 +81,7 @@ func TestSpilledJoins(t *testing.T) {
 	small(t)
 	p := newPlans(t)
 	keys := [][]catalog.Type{{bigint}, {smaller, bigint}, {text}, {numeric}, {bpchar}, {text, double}, {wide}, {span}}
-	files := spilling(t, 1)
+	files := newTestFiles(t)
 	for kind := planner.InnerJoin; kind <= planner.SingleJoin; kind++ {
 		for range 3 {
 			k := p.r.IntN(len(keys))
@@ -108,14 +105,14 @@ func TestSpilledJoins(t *testing.T) {
 			left := max(5, min(100, 20*distinct))
 			all := append(append([]catalog.Type(nil), types...), bigint)
 			c.left, c.right = p.random(left, all, distinct, nulls), p.random(right, all, distinct, nulls)
-			maxSpillBytes = []int64{1, 2000, 20000, 60000}[p.r.IntN(4)]
-			name := fmt.Sprintf("%vjoin, keys %d, %+v, %d rows, %d values, limit %d", kind, k, [4]bool{c.nullSafe, c.nullAware, c.residual, nulls}, right, distinct, maxSpillBytes)
+			limit := []int64{1, 2000, 20000, 60000}[p.r.IntN(4)]
+			name := fmt.Sprintf("%vjoin, keys %d, %+v, %d rows, %d values, limit %d", kind, k, [4]bool{c.nullSafe, c.nullAware, c.residual, nulls}, right, distinct, limit)
 			want, ok := c.want()
 			for _, threads := range []int{1, 3} {
 				p.ctes = nil
 				out := &rows{}
 				budget := NewBudget(1 << 30)
-				_, err := Run(context.Background(), Query{Plan: p.plan(c.node(p)), Threads: threads, Memory: budget, Files: files}, out)
+				_, err := Run(context.Background(), Query{Plan: p.plan(c.node(p)), Threads: threads, Memory: budget, WorkBytes: limit, Files: files}, out)
 				if ok != (err == nil) || err != nil && err.Error() != errTwoRows.Error() {
 					t.Fatalf("%s: error %v", name, err)
 				}
@@ -148,7 +145,7 @@ func spilledCase(p *plans, kind planner.JoinKind) *joinCase {
 func TestSpillFailures(t *testing.T) {
 	small(t)
 	p := newPlans(t)
-	files := spilling(t, 4000)
+	files := newTestFiles(t)
 	for _, kind := range []planner.JoinKind{planner.InnerJoin, planner.FullJoin, planner.SemiJoin} {
 		c := spilledCase(p, kind)
 		want, _ := c.want()
@@ -157,7 +154,7 @@ func TestSpillFailures(t *testing.T) {
 			p.ctes = nil
 			budget := NewBudget(1 << 30)
 			out := &rows{}
-			_, err := Run(context.Background(), Query{Plan: p.plan(c.node(p)), Threads: 2, Memory: budget, Files: files}, out)
+			_, err := Run(context.Background(), Query{Plan: p.plan(c.node(p)), Threads: 2, Memory: budget, WorkBytes: 4000, Files: files}, out)
 			if done = files.fail.Load() > 0; done {
 				p.same(kind.String(), out.list, want)
 			}
@@ -175,7 +172,7 @@ func TestSpillFailures(t *testing.T) {
 func TestSpillCancelled(t *testing.T) {
 	small(t)
 	p := newPlans(t)
-	files := spilling(t, 4000)
+	files := newTestFiles(t)
 	c := spilledCase(p, planner.InnerJoin)
 	for after := range 30 {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -188,7 +185,7 @@ func TestSpillCancelled(t *testing.T) {
 		})
 		p.ctes = nil
 		budget := NewBudget(1 << 30)
-		_, err := Run(ctx, Query{Plan: p.plan(c.node(p)), Threads: 2, Memory: budget, Files: files}, out)
+		_, err := Run(ctx, Query{Plan: p.plan(c.node(p)), Threads: 2, Memory: budget, WorkBytes: 4000, Files: files}, out)
 		cancel()
 		if left < 0 && !errors.Is(err, context.Canceled) {
 			t.Fatalf("cancelled after %d batches: %v", 20*after, err)
@@ -207,9 +204,9 @@ func (f resultFunc) Push(b *vector.Batch) error { return f(b) }
 func TestSpillFigures(t *testing.T) {
 	small(t)
 	p := newPlans(t)
-	files := spilling(t, 4000)
+	files := newTestFiles(t)
 	n := spilledCase(p, planner.InnerJoin).node(p)
-	outcome, err := Run(context.Background(), Query{Plan: p.plan(n), Memory: NewBudget(1 << 30), Files: files, Analyze: true}, &rows{})
+	outcome, err := Run(context.Background(), Query{Plan: p.plan(n), Memory: NewBudget(1 << 30), WorkBytes: 4000, Files: files, Analyze: true}, &rows{})
 	if err != nil {
 		t.Fatal(err)
 	}
