@@ -11,6 +11,8 @@ import (
 // each of them, and a breaker closes them with its sink and opens a new stream from its result.
 type builder struct {
 	run *run
+	// selections are those of joins whose build side is built, by selector.
+	selections map[int]*selection
 }
 
 // stream is a pipeline without its sink yet.
@@ -132,9 +134,12 @@ func (b *builder) scan(n *planner.Scan) []*stream {
 	}
 	source := b.run.scanSource(n)
 	s, filtered := source.(*scanSource)
+	var after []*Pipeline
 	if n.Parts != nil {
 		s, filtered = newScan(b.run, n), true
-		source = &partitionSource{run: b.run, node: n, rows: s, stats: s.stats}
+		parts := &partitionSource{run: b.run, node: n, rows: s, stats: s.stats}
+		parts.selections, after = b.selectionsOf(n)
+		source = parts
 	}
 	if !filtered {
 		streams := one(source, nil)
@@ -148,7 +153,7 @@ func (b *builder) scan(n *planner.Scan) []*stream {
 	if n.RowRef != nil {
 		from = append(from, -1)
 	}
-	return []*stream{{source: source, scan: s, from: from}}
+	return []*stream{{source: source, scan: s, from: from, after: after}}
 }
 
 // scanSource returns the source of a scan of a table with stores.

@@ -89,7 +89,9 @@ func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	selections := b.addSelectors(n, right)
 	before := b.into(right, build, n)
+	publish(selections, before)
 	left, err := b.build(n.Left, n)
 	if err != nil {
 		return nil, err

@@ -33,7 +33,9 @@ func (b *builder) loopJoin(p *joinPlan) ([]*stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	selections := b.addSelectors(p.node, right)
 	before := b.into(right, build, p.node)
+	publish(selections, before)
 	left, err := b.build(p.node.Left, p.node)
 	if err != nil {
 		return nil, err

@@ -14,9 +14,11 @@ type partitionSource struct {
 	run  *run
 	node *planner.Scan
 	// rows has the filters that joins lend to the scan.
-	rows   *scanSource
-	leaves []leafSource
-	stats  *nodeStats
+	rows *scanSource
+	// selections are what joins above have found to be of use.
+	selections []*selection
+	leaves     []leafSource
+	stats      *nodeStats
 }
 
 // leafSource reads one leaf: its morsels follow those of the leaves before.
@@ -36,6 +38,13 @@ const (
 func (s *partitionSource) Morsels(w *Worker) (int, error) {
 	s.leaves = s.leaves[:0]
 	set := s.node.SelectLeaves(s.run.env)
+	if len(s.selections) > 0 {
+		set = set.Clone()
+		for _, found := range s.selections {
+			set.InPlaceIntersection(found.leaves)
+			found.describe(s.stats)
+		}
+	}
 	total, groups, opened := 0, 0, 0
 	for i, ok := set.NextSet(0); ok; i, ok = set.NextSet(i + 1) {
 		leaf := leafSource{Source: s.leafSource(int(i)), number: int(i), first: total}
@@ -55,8 +64,7 @@ func (s *partitionSource) Morsels(w *Worker) (int, error) {
 	}
 	if s.stats != nil {
 		all, selected := len(s.node.Parts.Desc.Leaves), int(set.Count())
-		s.stats.fact(planner.Fact{Key: factSelected, Text: fmt.Sprintf("%d out of %d", selected, all),
-			Value: []planner.Fact{{Key: "Selected", Value: int64(selected)}, {Key: "Total", Value: int64(all)}}})
+		s.stats.fact(s.selected(selected))
 		s.stats.fact(planner.Fact{Key: factScanned, Text: fmt.Sprintf("%d (empty %d); not opened: %d", opened, selected-opened, all-selected),
 			Value: []planner.Fact{{Key: "Opened", Value: int64(opened)}, {Key: "Empty", Value: int64(selected - opened)}, {Key: "Not Opened", Value: int64(all - selected)}}})
 		if groups > 0 {
@@ -64,6 +72,28 @@ func (s *partitionSource) Morsels(w *Worker) (int, error) {
 		}
 	}
 	return total, nil
+}
+
+// selected says how many leaves were left, also by each selector alone, out of those left after planning.
+func (s *partitionSource) selected(n int) planner.Fact {
+	of := int(s.node.Parts.Selected.Count())
+	text := fmt.Sprintf("%d out of %d", n, of)
+	value := []planner.Fact{{Key: "Selected", Value: int64(n)}, {Key: "Total", Value: int64(of)}}
+	for i, found := range s.selections {
+		text += pick(i == 0, " (", ", ") + fmt.Sprintf("PS%d %d", found.spec.ID, found.leaves.Count())
+		value = append(value, planner.Fact{Key: fmt.Sprintf("PS%d", found.spec.ID), Value: int64(found.leaves.Count())})
+	}
+	if len(s.selections) > 0 {
+		text += ")"
+	}
+	return planner.Fact{Key: factSelected, Text: text, Value: value}
+}
+
+func pick(first bool, a, b string) string {
+	if first {
+		return a
+	}
+	return b
 }
 
 func (s *partitionSource) leafSource(number int) Source {

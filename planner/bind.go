@@ -19,6 +19,8 @@ type binder struct {
 	nextCol    expr.ColID
 	paramTypes []catalog.Type // of $1…; Unknown until the context tells
 	statement  int            // number of $n parameters
+	partScans  int            // scans of partitioned tables below joins
+	selectors  int            // of their partitions
 	paramSlots int            // including those made for init plans
 	initPlans  []InitPlan
 	ctes       []*CTE

@@ -92,7 +92,11 @@ func (e *explainer) finish(n Node, d *detail) *detail {
 	e.addOutput(d, n)
 	if e.options.Actual != nil {
 		if a := e.options.Actual(n); a != nil {
-			d.facts = append(d.facts, a.Facts...)
+			for _, f := range a.Facts {
+				if !strings.HasPrefix(f.Key, selectorFact) { // printed with the selector
+					d.facts = append(d.facts, f)
+				}
+			}
 		}
 	}
 	return d
@@ -236,9 +240,24 @@ func (e *explainer) describeParts(n *Scan, d *detail) {
 	all, left := len(n.Parts.Desc.Leaves), int(n.Parts.Selected.Count())
 	text := fmt.Sprintf("%d of %d after planning (Subplans Removed: %d)", left, all, all-left)
 	facts := []Fact{{Key: "Selected", Value: int64(left)}, {Key: "Total", Value: int64(all)}, {Key: "Subplans Removed", Value: int64(all - left)}}
+	var runTime []string
 	if n.Parts.AtStart {
-		text += "; run time: at start"
-		facts = append(facts, Fact{Key: "Run Time", Value: "at start"})
+		runTime = append(runTime, "at start")
+	}
+	for _, ps := range n.Parts.Selectors {
+		runTime = append(runTime, fmt.Sprintf("PS%d", ps.ID))
+	}
+	switch {
+	case len(runTime) > 0:
+		text += "; run time: " + strings.Join(runTime, " AND ")
+		facts = append(facts, Fact{Key: "Run Time", Value: runTime})
+	case n.Parts.WhyAll != "":
+		text += "; run time: off, reason: " + n.Parts.WhyAll
+		facts = append(facts, Fact{Key: "Run Time Off Reason", Value: n.Parts.WhyAll})
+	}
+	if n.Parts.Number > 0 {
+		d.name += fmt.Sprintf(" (scan %d)", n.Parts.Number)
+		d.members = append(d.members, Fact{Key: "Scan Number", Value: int64(n.Parts.Number)})
 	}
 	lines := []Fact{{Key: "Partition Key", Value: strings.Join(n.Parts.Desc.KeyTexts(sql.QuoteIdent), " / ")}, {Key: "Partitions", Value: facts, Text: text}}
 	at := 0
@@ -333,12 +352,69 @@ func (e *explainer) describeJoin(n *Join, d *detail) {
 	if len(residual) > 0 {
 		d.facts = append(d.facts, Fact{Key: "Join Filter", Value: e.conditions(residual)})
 	}
-	right := &detail{name: "Materialize", node: n.Right, kids: []*detail{e.describe(n.Right)}}
+	var filters []string
+	for _, ps := range n.Selectors {
+		filters = append(filters, fmt.Sprintf("PS%d[leaf] %s -> %s", ps.ID, strings.Join(e.printed(ps.Values), ", "), ps.Table))
+	}
+	if len(filters) > 0 {
+		d.facts = append(d.facts, Fact{Key: "Runtime Filters", Value: filters, Text: strings.Join(filters, ", ")})
+	}
+	right := &detail{name: "Materialize", node: n.Right, kids: []*detail{e.selectors(n, e.describe(n.Right))}}
 	if hash {
 		right.name = "Hash"
 	}
 	right.nodeType = right.name
 	d.kids = []*detail{e.describe(n.Left), right}
+}
+
+// selectors puts a join's selectors above its build side.
+func (e *explainer) selectors(n *Join, build *detail) *detail {
+	for _, ps := range n.Selectors {
+		d := &detail{node: n.Right, kids: []*detail{build}}
+		d.is("Partition Selector", fmt.Sprintf("Partition Selector PS%d (scan %d, %s)", ps.ID, ps.Scan, ps.Table), Fact{Key: "Selector", Value: int64(ps.ID)}, Fact{Key: "Scan Number", Value: int64(ps.Scan)})
+		var routes []string
+		for i, by := range ps.Routes {
+			route := fmt.Sprintf("level %d all", i+1)
+			if len(by) > 0 {
+				route = fmt.Sprintf("level %d = (%s)", i+1, strings.Join(e.printed(by), ", "))
+			}
+			routes = append(routes, route)
+		}
+		d.facts = append(d.facts, Fact{Key: "Route", Value: routes, Text: strings.Join(routes, "; ")})
+		if e.options.Actual != nil {
+			d.facts = append(d.facts, e.selectorFacts(n.Left, ps)...)
+		}
+		build = d
+	}
+	return build
+}
+
+// selectorFacts are what happened at a selector, which the scan below n has noted.
+func (e *explainer) selectorFacts(n Node, ps *PartSelector) (out []Fact) {
+	walkNodes(n, func(n Node) bool {
+		scan, ok := n.(*Scan)
+		if !ok || scan.Parts == nil || scan.Parts.Number != ps.Scan {
+			return len(out) == 0
+		}
+		if a := e.options.Actual(scan); a != nil {
+			for _, f := range a.Facts {
+				if f.Key == SelectorFact(ps.ID) {
+					f.Key = "Selector"
+					out = append(out, f)
+				}
+			}
+		}
+		return false
+	})
+	return out
+}
+
+func (e *explainer) printed(list []expr.Expr) []string {
+	out := make([]string, len(list))
+	for i, x := range list {
+		out[i] = e.print(x)
+	}
+	return out
 }
 
 func (e *explainer) list(cols []*expr.Col) []string {

@@ -52,6 +52,8 @@ type Join struct {
 	Mark *expr.Col
 	// Out lists the output columns, a subset of both inputs' (and Mark); nil = all of them.
 	Out []*expr.Col
+	// Selectors find, from the right rows, the partitions that scans on the left have to read.
+	Selectors []*PartSelector
 	// RightUnique tells that no two right rows have equal keys: the first match ends the probe.
 	RightUnique bool
 }

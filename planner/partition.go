@@ -17,6 +17,12 @@ type PartScan struct {
 	Selected *bitset.BitSet
 	// AtStart tells that an execution may leave out more: it knows parameters and the session.
 	AtStart bool
+	// Selectors are the joins' that leave out more leaves at run time: what none of them has selected is
+	// not read. WhyAll tells why there are none, where there is a join above.
+	Selectors []*PartSelector
+	WhyAll    string
+	// Number is the scan's in the plan, 0 where no join is above.
+	Number int
 	// only tells that the statement says ONLY: a partitioned table has no rows of its own.
 	only bool
 	// rows is how many rows the selected leaves have.
@@ -113,7 +119,7 @@ func (b *binder) prune(n *Scan) {
 		return
 	}
 	known := &prune.Knowledge{}
-	p := &PartScan{Desc: n.Parts.Desc, Selected: n.Parts.Desc.Select(n.Filter, n.columnAt, known)}
+	p := &PartScan{Desc: n.Parts.Desc, Selected: n.Parts.Desc.Select(n.Filter, n.columnAt, known), Selectors: n.Parts.Selectors, WhyAll: n.Parts.WhyAll, Number: n.Parts.Number}
 	p.AtStart = known.Waiting
 	if p.Selected.Equal(n.Parts.Selected) {
 		p.rows = n.Parts.rows

@@ -26,6 +26,7 @@ var rules = []rule{
 	{name: "prune_columns", required: true, apply: pruneColumns},
 	{name: "choose_join", required: true, apply: chooseJoins},
 	{name: "choose_access", required: true, apply: chooseAccess},
+	{name: "select_partitions", apply: selectPartitions},
 }
 
 // RuleNames lists the rules that SET disabled_rules accepts.

@@ -154,6 +154,32 @@ func (l *Leaf) Index(root *catalog.Index) *catalog.Index {
 	return x
 }
 
+// KeyColumns are the positions of the columns that the keys of all levels read, by depth.
+func (d *Desc) KeyColumns() [][]int {
+	var out [][]int
+	for level := []*Level{d.top}; len(level) > 0; {
+		var next []*Level
+		var columns []int
+		for _, l := range level {
+			for i := range l.keys {
+				used := expr.Columns(l.keys[i].expr)
+				for pos, c := range d.Cols {
+					if used.Has(c.ID) && !slices.Contains(columns, pos) {
+						columns = append(columns, pos)
+					}
+				}
+			}
+			for i := range l.kids {
+				if l.kids[i].level != nil {
+					next = append(next, l.kids[i].level)
+				}
+			}
+		}
+		out, level = append(out, columns), next
+	}
+	return out
+}
+
 // KeyTexts are the keys of all levels, the same ones at one depth once.
 func (d *Desc) KeyTexts(quote func(string) string) []string {
 	var texts []string

@@ -1,0 +1,375 @@
+package planner
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/prune"
+)
+
+// PartSelector stands above the build side of a join: it finds, from the build's rows, the leaves that a
+// scan on the probe side has to read.
+type PartSelector struct {
+	ID int // unique in the plan
+	// Scan is the number of the scan, of a partitioned table that the statement calls Table.
+	Scan  int
+	Table string
+	Join  *prune.Join
+	// Values are the join's parameters as expressions over the build's columns.
+	Values []expr.Expr
+	// Routes are, for EXPLAIN, the values that each level of partitions is selected by.
+	Routes [][]expr.Expr
+}
+
+// SelectorFact is the key of what EXPLAIN ANALYZE says of a selector. It is a fact of the scan's node, and
+// printed with the selector.
+func SelectorFact(id int) string { return fmt.Sprintf("%s%d", selectorFact, id) }
+
+const selectorFact = "Selector PS"
+
+// The reasons for which a scan below a join reads all partitions that are left after planning, as EXPLAIN
+// says them.
+const (
+	whyPreserved  = "probe preserved"
+	whyNullAware  = "null-aware join"
+	whyNoKey      = "no key in condition"
+	whyVolatile   = "volatile"
+	whyLimit      = "limit below join"
+	whyExtended   = "null-extended"
+	whyAggregated = "aggregated below join"
+	whyShared     = "shared subplan"
+	whyDisabled   = "disabled"
+)
+
+// selectPartitions lets the build sides of joins select the partitions that are read on their probe sides
+// (dynamic partition elimination; Antova et al., SIGMOD 2014). Dropping a row of the probe side is right
+// where a row without a match does not show: the kind yields no such row, and nothing between the scan
+// and the join counts, limits, or tests rows for being there.
+// Needs: choose_join, choose_access.
+func selectPartitions(b *binder, n Node) Node {
+	hasParts := false
+	walkNodes(n, func(n Node) bool {
+		scan, ok := n.(*Scan)
+		hasParts = hasParts || ok && scan.Parts != nil
+		return !hasParts
+	})
+	if !hasParts {
+		return n
+	}
+	return transformNodes(n, func(n Node) Node {
+		join, ok := n.(*Join)
+		if !ok {
+			return n
+		}
+		c := *join
+		s := &selecting{b: b, join: &c, outer: setOf(c.Right.Cols())}
+		c.Left = s.below(c.Left, s.conditions(), s.forbidden())
+		return &c
+	})
+}
+
+// selecting is a join that looks for scans on its probe side.
+type selecting struct {
+	b     *binder
+	join  *Join
+	outer colSet // the build's columns
+}
+
+// forbidden tells why the join's kind selects nothing; "" when it does.
+func (s *selecting) forbidden() string {
+	switch s.join.Kind {
+	case InnerJoin, SemiJoin, RightJoin, RightSemiJoin, RightAntiJoin:
+		if !s.b.settings.EnablePruning {
+			return whyDisabled
+		}
+		return ""
+	case NullAwareAntiJoin:
+		return whyNullAware
+	}
+	return fmt.Sprintf("%s by %s join", whyPreserved, strings.ToLower(strings.TrimSpace(s.join.Kind.String())))
+}
+
+// conditions are what is true for every pair of rows that match.
+func (s *selecting) conditions() []expr.Expr {
+	var conds []expr.Expr
+	for _, k := range s.join.Keys {
+		if k.NullSafe {
+			conds = append(conds, &expr.IsDistinct{Left: k.Left, Right: k.Right, Negated: true})
+		} else {
+			conds = append(conds, mustResolve(expr.ResolveBinary("=", k.Left, k.Right, 0)))
+		}
+	}
+	return append(append(conds, s.join.Residual...), s.join.On...)
+}
+
+// below finds the scans below a node that conds, over the node's columns and the build's, speak of. why
+// tells that they may not select, and why.
+func (s *selecting) below(n Node, conds []expr.Expr, why string) Node {
+	switch n := n.(type) {
+	case *Scan:
+		return s.scan(n, conds, why)
+	case *Filter:
+		return n.With([]Node{s.below(n.Input, conds, why)})
+	case *Project:
+		return n.With([]Node{s.below(n.Input, substituted(conds, n.Items), why)})
+	case *Sort:
+		if n.Limit != nil || n.Offset != nil {
+			why = first(why, whyLimit)
+		}
+		return n.With([]Node{s.below(n.Input, conds, why)})
+	case *Limit:
+		return n.With([]Node{s.below(n.Input, conds, first(why, whyLimit))})
+	case *Aggregate:
+		// Rows that agree with no build row in their group's key make groups that do not either.
+		return n.With([]Node{s.below(n.Input, substituted(only(conds, setOf(itemCols(n.Groups)), s.outer), n.Groups), first(why, aggregateReason(n)))})
+	case *Append:
+		kids := make([]Node, len(n.Inputs))
+		for i, input := range n.Inputs {
+			items := make([]Item, len(n.Out))
+			for k, c := range input.Cols() {
+				items[k] = Item{Col: n.Out[k], Expr: c}
+			}
+			kids[i] = s.below(input, substituted(conds, items), why)
+		}
+		return n.With(kids)
+	case *Join:
+		left, right := joinReasons(n.Kind)
+		return n.With([]Node{
+			s.below(n.Left, only(conds, setOf(n.Left.Cols()), s.outer), first(why, left)),
+			s.below(n.Right, only(conds, setOf(n.Right.Cols()), s.outer), first(why, right)),
+		})
+	case *Apply:
+		kids := n.Kids()
+		out := append([]Node(nil), kids...)
+		left, _ := joinReasons(n.Kind)
+		out[0] = s.below(n.Outer, only(conds, setOf(n.Outer.Cols()), s.outer), first(why, left))
+		return n.With(out)
+	}
+	return n
+}
+
+func first(why, other string) string {
+	if why != "" {
+		return why
+	}
+	return other
+}
+
+func aggregateReason(n *Aggregate) string {
+	if len(n.Groups) == 0 {
+		return whyAggregated
+	}
+	return ""
+}
+
+// joinReasons tells what forbids to drop rows of a join's sides by what is known of its result.
+func joinReasons(kind JoinKind) (left, right string) {
+	switch kind {
+	case InnerJoin:
+	case RightJoin, RightSemiJoin, RightAntiJoin:
+		left = whyExtended
+	case FullJoin:
+		return whyExtended, whyExtended
+	default:
+		right = whyExtended
+	}
+	return left, right
+}
+
+// only keeps the conditions that read nothing but some columns and the build's.
+func only(conds []expr.Expr, cols, outer colSet) (out []expr.Expr) {
+	for _, c := range conds {
+		within := true
+		for id := range expr.Columns(c) {
+			within = within && (cols[id] || outer[id])
+		}
+		if within {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// substituted replaces columns by what they are computed from. Conditions on what is volatile are
+// dropped: it has other values each time.
+func substituted(conds []expr.Expr, items []Item) (out []expr.Expr) {
+	with := map[expr.ColID]expr.Expr{}
+	for _, it := range items {
+		with[it.Col.ID] = it.Expr
+	}
+	for _, cond := range conds {
+		volatile := false
+		cond = expr.Transform(cond, func(e expr.Expr) expr.Expr {
+			if c, ok := e.(*expr.Col); ok && with[c.ID] != nil {
+				volatile = volatile || expr.VolatilityOf(with[c.ID]) == expr.Volatile
+				return with[c.ID]
+			}
+			return e
+		})
+		if !volatile {
+			out = append(out, cond)
+		}
+	}
+	return out
+}
+
+// scan makes a selector for a scan of a partitioned table.
+func (s *selecting) scan(n *Scan, conds []expr.Expr, why string) Node {
+	if n.Parts == nil || n.Parts.only {
+		return n
+	}
+	c, parts := *n, *n.Parts
+	c.Parts = &parts
+	if parts.Number == 0 {
+		s.b.partScans++
+		parts.Number = s.b.partScans
+	}
+	ps, reason := s.selector(n, conds)
+	if why == "" {
+		why = reason
+	}
+	if why != "" {
+		if parts.WhyAll == "" {
+			parts.WhyAll = why
+		}
+		return &c
+	}
+	s.b.selectors++
+	ps.ID, ps.Scan, ps.Table = s.b.selectors, parts.Number, n.Alias
+	parts.Selectors = append(parts.Selectors[:len(parts.Selectors):len(parts.Selectors)], ps)
+	s.join.Selectors = append(s.join.Selectors[:len(s.join.Selectors):len(s.join.Selectors)], ps)
+	return &c
+}
+
+// selector makes a selector from the conditions that connect the scan with the build, or tells why there
+// is none.
+func (s *selecting) selector(n *Scan, conds []expr.Expr) (*PartSelector, string) {
+	ps, volatile := &PartSelector{Join: &prune.Join{Desc: n.Parts.Desc, Column: n.columnAt}}, false
+	cols := setOf(n.Cols())
+	for _, cond := range only(conds, cols, s.outer) {
+		replaced, ok := s.parameters(ps, cond)
+		volatile = volatile || !ok
+		if ok {
+			ps.Join.Conds = append(ps.Join.Conds, replaced)
+		}
+	}
+	known := &prune.Knowledge{}
+	ps.Join.Desc.Select(ps.Join.Conds, n.columnAt, known)
+	switch {
+	case !known.Waiting && volatile:
+		return nil, whyVolatile
+	case !known.Waiting:
+		return nil, whyNoKey
+	}
+	ps.Join.Conds = append(ps.Join.Conds, n.Filter...)
+	if why := s.unlikely(n); why != "" {
+		return nil, why
+	}
+	ps.Routes = s.routes(n, ps)
+	return ps, ""
+}
+
+// parameters replaces what a condition reads of the build; false where that is volatile.
+func (s *selecting) parameters(ps *PartSelector, cond expr.Expr) (expr.Expr, bool) {
+	ok := true
+	var replace func(e expr.Expr) expr.Expr
+	replace = func(e expr.Expr) expr.Expr {
+		used := expr.Columns(e)
+		ofBuild := len(used) > 0
+		for id := range used {
+			ofBuild = ofBuild && s.outer[id]
+		}
+		if ofBuild {
+			if expr.VolatilityOf(e) == expr.Volatile {
+				ok = false
+				return e
+			}
+			for i, v := range ps.Values {
+				if expr.Equal(v, e) {
+					return &expr.Param{Index: ps.Join.Params[i], Typ: e.Type()}
+				}
+			}
+			s.b.paramSlots++
+			ps.Values, ps.Join.Params, ps.Join.Types = append(ps.Values, e), append(ps.Join.Params, s.b.paramSlots), append(ps.Join.Types, e.Type())
+			return &expr.Param{Index: s.b.paramSlots, Typ: e.Type()}
+		}
+		if len(used) == 0 {
+			return e
+		}
+		kids := expr.Children(e)
+		out := make([]expr.Expr, len(kids))
+		for i, kid := range kids {
+			out[i] = replace(kid)
+		}
+		return expr.WithChildren(e, out)
+	}
+	out := replace(cond)
+	return out, ok
+}
+
+// routeCost is what it costs to look a build row up: nearly all are answered by the one before.
+const routeCost = 0.01
+
+// unlikely tells that selecting would cost more than it spares: that most leaves will be hit.
+func (s *selecting) unlikely(n *Scan) string {
+	leaves := float64(n.Parts.Selected.Count())
+	if leaves < 1 {
+		return ""
+	}
+	rows := math.Max(float64(s.join.Right.Estimate().Rows), 1)
+	if s.join.Right.Estimate().Rows == 0 {
+		rows = math.Max(s.b.estimate(s.join.Right).rows, 1)
+	}
+	hit := leaves * (1 - math.Pow(1-1/leaves, rows))
+	spared := float64(n.Estimate().Total) * (1 - hit/leaves)
+	if n.Estimate().Total == 0 {
+		_, total := s.b.scanCost(n, n.Access)
+		spared = float64(total) * (1 - hit/leaves)
+	}
+	if hit > 0.99*leaves && spared < rows*routeCost {
+		return fmt.Sprintf("cost (expected %.0f of %.0f)", hit, leaves)
+	}
+	return ""
+}
+
+// routes finds the values that the levels of partitions are selected by.
+func (s *selecting) routes(n *Scan, ps *PartSelector) (out [][]expr.Expr) {
+	for _, columns := range ps.Join.Desc.KeyColumns() {
+		var by []expr.Expr
+		for i, param := range ps.Join.Params {
+			selects := slices.ContainsFunc(ps.Join.Conds, func(cond expr.Expr) bool {
+				return readsParam(cond, param) && slices.ContainsFunc(columns, func(pos int) bool {
+					column := n.columnAt(pos)
+					return column != nil && reads(cond, column)
+				})
+			})
+			if selects {
+				by = append(by, ps.Values[i])
+			}
+		}
+		out = append(out, by)
+	}
+	return out
+}
+
+func reads(e, column expr.Expr) bool {
+	found := false
+	expr.Walk(e, func(e expr.Expr) bool {
+		found = found || expr.Equal(e, column)
+		return !found
+	})
+	return found
+}
+
+func readsParam(e expr.Expr, index int) bool {
+	found := false
+	expr.Walk(e, func(e expr.Expr) bool {
+		p, ok := e.(*expr.Param)
+		found = found || ok && p.Index == index
+		return !found
+	})
+	return found
+}
