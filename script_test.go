@@ -45,7 +45,7 @@ func TestScriptVariants(t *testing.T) {
 
 // joinScripts are scripts of testdata/sql about joins. That they answer as PostgreSQL does is tested with
 // the shell.
-var joinScripts = []string{"joins", "join_cases", "subqueries", "queries"}
+var joinScripts = []string{"joins", "join_cases", "subqueries", "queries", "partition_join_cases"}
 
 // joinSettings change how a join is carried out, and nothing else.
 var joinSettings = []string{
@@ -54,7 +54,8 @@ var joinSettings = []string{
 	"set enable_runtime_filter = off; set threads = 3",
 	"set enable_runtime_filter = off; set work_mem = '1kB'",
 	"set enable_hashjoin = off",
-	"set enable_nestloop = off",
+	"set enable_nestloop = off; set enable_partition_pruning = off",
+	"set disabled_rules = 'select_partitions'; set threads = 3",
 }
 
 // TestJoinVariants runs the scripts about joins with builds in memory and on disk, with and without
