@@ -70,6 +70,9 @@ func TestJoinVariants(t *testing.T) {
 		want := scriptOutcomes(t, script, 1, false, "")
 		for k, settings := range joinSettings {
 			views, nodes := k%2 == 0, 1+k/2%2
+			if strings.HasPrefix(name, "partition") {
+				nodes = 1 // it attaches tables that are distributed by other columns
+			}
 			got := scriptOutcomes(t, script, nodes, views, settings)
 			for i := range script {
 				if got[i] != want[i] && !placeDependent.MatchString(script[i]) {
