@@ -115,6 +115,11 @@ func (d *definition) alterPartitioned(t *catalog.Table, n *sql.AlterTable) error
 	if t = d.ddl.FindTable(n.Name); t == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.String())
 	}
+	for _, action := range n.Actions {
+		if len(n.Actions) > 1 && standsAlone(action) {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER TABLE cannot be combined with others").At(action.SourceSpan().Start)
+		}
+	}
 	switch action := n.Actions[0].(type) {
 	case *sql.AttachPartition:
 		return d.attach(t, action)
@@ -141,7 +146,25 @@ func (d *definition) alterPartitioned(t *catalog.Table, n *sql.AlterTable) error
 			return err
 		}
 	}
+	if t.Kind == catalog.PartitionedTable {
+		for _, ref := range change.Referencing {
+			if err := d.checkForeignKey(ref.Child, ref.Key); err != nil {
+				return err
+			}
+		}
+	}
 	return d.touchAbove(t)
+}
+
+// standsAlone reports whether an action is about one partition.
+func standsAlone(action sql.AlterAction) bool {
+	switch n := action.(type) {
+	case *sql.AttachPartition, *sql.DetachPartition:
+		return true
+	case *sql.ColView:
+		return n.Partition.Name != ""
+	}
+	return false
 }
 
 // alterBelow repeats an ALTER TABLE in the partitions of a table, given as it was and is.
