@@ -3,10 +3,10 @@ package weft
 import (
 	"bufio"
 	"bytes"
-	"github.com/weftdb/weft/catalog"
 	"io"
 	"os"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
