@@ -37,10 +37,12 @@ func newPartitioned(t *testing.T, db *weft.DB, leaves, width int) *weft.Session 
 	t.Helper()
 	s := db.Session()
 	t.Cleanup(func() { s.Close() })
+	mustExec(t, s, "begin")
 	mustExec(t, s, "create table t (a int, b int, c text, primary key (a)) partition by range (a)")
 	for i := range leaves {
 		mustExec(t, s, fmt.Sprintf("create table t%d partition of t for values from (%d) to (%d)", i, i*width, (i+1)*width))
 	}
+	mustExec(t, s, "commit")
 	return s
 }
 
@@ -266,5 +268,110 @@ func TestPartitionColumnViews(t *testing.T) {
 	}
 	if _, err := s.Exec(context.Background(), "alter table t modify partition nope colview"); codeOf(err) != "42704" {
 		t.Errorf("a partition that is not there: %v", err)
+	}
+}
+
+// TestPartitionPrepared runs statements that are kept with their plans, on several leaves in turn, and
+// with new partitions in between.
+func TestPartitionPrepared(t *testing.T) {
+	db := openMemory(t)
+	s := newPartitioned(t, db, 3, 10)
+	for a := range int64(30) {
+		rows, err := s.Query(context.Background(), "insert into t values ($1, $2) returning a + b", a, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum int64
+		if !rows.Next() || rows.Scan(&sum) != nil || sum != 2*a || rows.Close() != nil {
+			t.Fatalf("row %d: %d", a, sum)
+		}
+	}
+	const insert = "insert into t values ($1, $2)"
+	if _, err := s.Exec(context.Background(), insert, int64(35), int64(1)); codeOf(err) != "23514" {
+		t.Errorf("no partition: %v", err)
+	}
+	mustExec(t, s, "create table t3 partition of t for values from (30) to (40)")
+	mustExec(t, s, insert, int64(35), int64(1))
+	for a := range int64(30) {
+		mustExec(t, s, "update t set b = b + $2 where a = $1", a, int64(100))
+		to := (a + 10) % 30
+		mustExec(t, s, "delete from t where a = $1", to)
+		if r := mustExec(t, s, "update t set a = $2 where a = $1", a, to); r.RowsAffected > 1 || a < 10 && r.RowsAffected != 1 {
+			t.Errorf("%d rows moved from %d to %d", r.RowsAffected, a, to)
+		}
+	}
+	if n := count(t, db, "select count(*) from t where b >= 100"); n == 0 {
+		t.Error("nothing is left")
+	}
+	mustExec(t, s, "alter table t detach partition t0")
+	if _, err := s.Exec(context.Background(), insert, int64(5), int64(1)); codeOf(err) != "23514" {
+		t.Errorf("detached: %v", err)
+	}
+	mustExec(t, s, "truncate t1")
+	mustExec(t, s, insert, int64(15), int64(1))
+	if n := count(t, db, "select count(*) from t where a = $1", int64(15)); n != 1 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+// TestPartitionSerializable reads one partition and writes another: transactions that do so crosswise fit
+// no order, those that keep to their own do.
+func TestPartitionSerializable(t *testing.T) {
+	db := openMemory(t)
+	a := newPartitioned(t, db, 2, 10)
+	b := db.Session()
+	defer b.Close()
+	for i, c := range []struct {
+		readA, writeA, readB, writeB string
+		fails                        bool
+	}{
+		{"b < 100 and a < 10", "insert into t values (11)", "b < 100 and a >= 10", "insert into t0 values (1)", true},
+		{"b < 100 and a < 10", "insert into t values (1)", "b < 100 and a >= 10", "insert into t values (11)", false},
+		{"a = 5", "insert into t values (16)", "a = 16", "insert into t values (5)", true},
+		{"a = 5", "insert into t values (6)", "a = 16", "insert into t values (17)", false},
+	} {
+		mustExec(t, a, "truncate t")
+		for _, s := range []*weft.Session{a, b} {
+			mustExec(t, s, "begin isolation level serializable")
+		}
+		mustExec(t, a, "select count(*) from t where "+c.readA)
+		mustExec(t, b, "select count(*) from t where "+c.readB)
+		var failed error
+		for _, step := range []struct {
+			s         *weft.Session
+			statement string
+		}{{a, c.writeA}, {b, c.writeB}, {a, "commit"}, {b, "commit"}} {
+			if _, err := step.s.Exec(context.Background(), step.statement); err != nil && failed == nil {
+				failed = err
+			}
+		}
+		for _, s := range []*weft.Session{a, b} {
+			if _, err := s.Exec(context.Background(), "rollback"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.fails != (codeOf(failed) == "40001") || !c.fails && failed != nil {
+			t.Errorf("case %d: %v", i, failed)
+		}
+	}
+}
+
+// TestPartitionReferences looks at what removing referenced rows says, by the table's and a partition's
+// name.
+func TestPartitionReferences(t *testing.T) {
+	db := openMemory(t)
+	s := newPartitioned(t, db, 2, 10)
+	mustExec(t, s, "create table c (id int, a int references t) partition by hash (id)")
+	mustExec(t, s, "create table c0 partition of c for values with (modulus 1, remainder 0)")
+	mustExec(t, s, "insert into t values (1), (2), (12)")
+	mustExec(t, s, "insert into c values (1, 1), (2, 12)")
+	for _, statement := range []string{"delete from t where a = 1", "delete from t0 where a = 1", "update t set a = 3 where a = 12", "update t1 set a = 13 where a = 12",
+		"alter table t detach partition t1"} {
+		if _, err := s.Exec(context.Background(), statement); codeOf(err) != "23503" || !strings.Contains(err.Error(), "c_a_fkey") {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+	for _, statement := range []string{"delete from t0 where a = 2", "update t set b = 7", "update t set a = a", "delete from c0 where id = 2", "alter table t detach partition t1"} {
+		mustExec(t, s, statement)
 	}
 }
