@@ -54,16 +54,31 @@ func (s *partitionSource) Morsels(w *Worker) (int, error) {
 		s.leaves = append(s.leaves, leaf)
 	}
 	if s.stats != nil {
-		all, selected := len(s.node.Parts.Desc.Leaves), int(set.Count())
-		s.stats.fact(planner.Fact{Key: factSelected, Text: fmt.Sprintf("%d out of %d", selected, all),
-			Value: []planner.Fact{{Key: "Selected", Value: int64(selected)}, {Key: "Total", Value: int64(all)}}})
-		s.stats.fact(planner.Fact{Key: factScanned, Text: fmt.Sprintf("%d (empty %d); not opened: %d", opened, selected-opened, all-selected),
-			Value: []planner.Fact{{Key: "Opened", Value: int64(opened)}, {Key: "Empty", Value: int64(selected - opened)}, {Key: "Not Opened", Value: int64(all - selected)}}})
-		if groups > 0 {
-			s.stats.fact(planner.Fact{Key: factGroups, Value: int64(groups)})
-		}
+		s.report(int(set.Count()), opened, groups)
 	}
 	return total, nil
+}
+
+// report notes what this execution of the scan reads; of several the average is shown.
+func (s *partitionSource) report(selected, opened, groups int) {
+	all := len(s.node.Parts.Desc.Leaves)
+	runs := s.stats.selects(selected)
+	text := fmt.Sprintf("%d out of %d", selected, all)
+	if runs.times > 1 {
+		text = fmt.Sprintf("avg %.1f, max %d out of %d over %d rescans", float64(runs.sum)/float64(runs.times), runs.most, all, runs.times)
+	}
+	s.stats.fact(planner.Fact{Key: factSelected, Text: text, Value: []planner.Fact{{Key: "Partitions Selected", Value: runs.sum},
+		{Key: "Most Partitions Selected", Value: runs.most}, {Key: "Partition Selections", Value: runs.times}}})
+	if runs.times == 1 {
+		s.stats.fact(planner.Fact{Key: factScanned, Text: fmt.Sprintf("%d (empty %d); not opened: %d", opened, selected-opened, all-selected),
+			Value: []planner.Fact{{Key: "Partitions Opened", Value: int64(opened)}, {Key: "Partitions Empty", Value: int64(selected - opened)},
+				{Key: "Partitions Not Opened", Value: int64(all - selected)}}})
+	} else {
+		s.stats.drop(factScanned)
+	}
+	if groups > 0 {
+		s.stats.fact(planner.Fact{Key: factGroups, Value: int64(groups)})
+	}
 }
 
 func (s *partitionSource) leafSource(number int) Source {

@@ -197,6 +197,13 @@ func (d *DDL) checkPartitionAction(t *catalog.Table, action sql.AlterAction, onl
 			}
 		}
 	case *sql.AddConstraint:
+		if t.Kind == catalog.PartitionedTable && n.Constraint.UsingIndex.Name != "" {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "ALTER TABLE / ADD CONSTRAINT USING INDEX is not supported on partitioned tables")
+		}
+		if t.Kind == catalog.PartitionedTable && n.Constraint.Kind == sql.ForeignKey && n.Constraint.NotValid {
+			return sqlerr.New(sqlerr.WrongObjectType, "cannot add NOT VALID foreign key on partitioned table %q referencing relation %q", t.Name, n.Constraint.RefTable.Name).
+				WithDetail("This feature is not yet supported on partitioned tables.")
+		}
 		if only && n.Constraint.Kind == sql.CheckConstraint {
 			return refuse("constraint must be added to child tables too")
 		}

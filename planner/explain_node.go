@@ -235,10 +235,10 @@ func (e *explainer) describeParts(n *Scan, d *detail) {
 	d.nodeType = "Dynamic " + strings.TrimPrefix(d.nodeType, "Seq ")
 	all, left := len(n.Parts.Desc.Leaves), int(n.Parts.Selected.Count())
 	text := fmt.Sprintf("%d of %d after planning (Subplans Removed: %d)", left, all, all-left)
-	facts := []Fact{{Key: "Selected", Value: int64(left)}, {Key: "Total", Value: int64(all)}, {Key: "Subplans Removed", Value: int64(all - left)}}
+	facts := []Fact{{Key: "Partitions After Planning", Value: int64(left)}, {Key: "Partitions", Value: int64(all)}, {Key: "Subplans Removed", Value: int64(all - left)}}
 	if n.Parts.AtStart {
 		text += "; run time: at start"
-		facts = append(facts, Fact{Key: "Run Time", Value: "at start"})
+		facts = append(facts, Fact{Key: "Partitions At Run Time", Value: "at start"})
 	}
 	lines := []Fact{{Key: "Partition Key", Value: strings.Join(n.Parts.Desc.KeyTexts(sql.QuoteIdent), " / ")}, {Key: "Partitions", Value: facts, Text: text}}
 	at := 0
