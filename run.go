@@ -314,8 +314,9 @@ func (r *running) readIn(in *reading) (*Rows, error) {
 
 // execQuery is what a plan runs on under a context.
 func (r *running) execQuery(ctx context.Context, plan *planner.Plan, view *storage.View, txn *storage.Txn, env *expr.Env) exec.Query {
-	db := r.s.db
-	return exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: r.s.derived().threads, Memory: db.budget,
+	db, settings := r.s.db, r.s.derived()
+	return exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: settings.threads,
+		Memory: db.budget, WorkBytes: settings.workBytes, Files: tempFiles{db.engine}, NoRuntimeFilters: !settings.runtimeFilters,
 		Columns: db.views, TableFunction: db.functionRows, Statement: r.text, Stop: db.users.stop(ctx)}
 }
 

@@ -29,18 +29,10 @@ func TestScriptVariants(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var script []string
-			for rest := string(text); ; {
-				end, complete := weft.NextStatement(rest)
-				if !complete {
-					break
-				}
-				script = append(script, rest[:end])
-				rest = rest[end:]
-			}
-			want := scriptOutcomes(t, script, 1, false)
+			script := statementsOf(string(text))
+			want := scriptOutcomes(t, script, 1, false, "")
 			for _, nodes := range []int{1, 2} {
-				got := scriptOutcomes(t, script, nodes, true)
+				got := scriptOutcomes(t, script, nodes, true, "")
 				for i := range script {
 					if got[i] != want[i] && !placeDependent.MatchString(script[i]) {
 						t.Errorf("with column views and %d data nodes:\n%s\n got %s\nwant %s", nodes, strings.TrimSpace(script[i]), got[i], want[i])
@@ -51,7 +43,54 @@ func TestScriptVariants(t *testing.T) {
 	}
 }
 
-func scriptOutcomes(t *testing.T, script []string, nodes int, views bool) []string {
+// joinScripts are scripts of testdata/sql about joins. That they answer as PostgreSQL does is tested with
+// the shell.
+var joinScripts = []string{"joins", "join_cases", "subqueries", "queries"}
+
+// joinSettings change how a join is carried out, and nothing else.
+var joinSettings = []string{
+	"set work_mem = '1kB'; set threads = 1",
+	"set work_mem = '20kB'; set threads = 3",
+	"set enable_runtime_filter = off; set threads = 3",
+	"set enable_runtime_filter = off; set work_mem = '1kB'",
+	"set enable_hashjoin = off",
+	"set enable_nestloop = off",
+}
+
+// TestJoinVariants runs the scripts about joins with builds in memory and on disk, with and without
+// filters, on one worker and several, by rows and by columns: the answers are the same.
+func TestJoinVariants(t *testing.T) {
+	for _, name := range joinScripts {
+		text, err := os.ReadFile(filepath.Join("testdata", "sql", name+".sql"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		script := statementsOf(string(text))
+		want := scriptOutcomes(t, script, 1, false, "")
+		for k, settings := range joinSettings {
+			views, nodes := k%2 == 0, 1+k/2%2
+			got := scriptOutcomes(t, script, nodes, views, settings)
+			for i := range script {
+				if got[i] != want[i] && !placeDependent.MatchString(script[i]) {
+					t.Errorf("%s, %s, column views %v, %d data nodes:\n%s\n got %s\nwant %s", name, settings, views, nodes, strings.TrimSpace(script[i]), got[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+func statementsOf(text string) (script []string) {
+	for {
+		end, complete := weft.NextStatement(text)
+		if !complete {
+			return script
+		}
+		script = append(script, text[:end])
+		text = text[end:]
+	}
+}
+
+func scriptOutcomes(t *testing.T, script []string, nodes int, views bool, settings string) []string {
 	t.Helper()
 	db, err := weft.Open(context.Background(), "", weft.Options{DataNodes: nodes})
 	if err != nil {
@@ -60,6 +99,9 @@ func scriptOutcomes(t *testing.T, script []string, nodes int, views bool) []stri
 	defer db.Close()
 	s := db.Session()
 	defer s.Close()
+	if settings != "" {
+		mustExec(t, s, settings)
+	}
 	if views {
 		mustExec(t, s, "set htap_router_mode = 'column'")
 	}

@@ -19,6 +19,8 @@ type derivedSettings struct {
 	lockTimeout      time.Duration
 	idleTimeout      time.Duration
 	threads          int
+	workBytes        int64
+	runtimeFilters   bool
 	noSyncWait       bool
 	quiet            bool // notices are dropped
 	txOptions        TxOptions
@@ -60,6 +62,8 @@ func (s *Session) derive() *derivedSettings {
 	d.quiet = level == "warning" || level == "error"
 	threads, _ := strconv.Atoi(s.setting(setThreads))
 	d.threads = max(threads, 1)
+	d.workBytes = parseInt(s.setting(setWorkMem)) << 10
+	d.runtimeFilters = s.on(setRuntimeFilter)
 	d.zone, _ = expr.LoadZone(s.setting(setTimeZone))
 	d.searchPath, _ = splitNames(s.setting(setSearchPath))
 	var planning strings.Builder

@@ -55,6 +55,7 @@ const (
 	setFlushInterval       = "htap_flush_interval"
 	setGroupPages          = "htap_rowgroup_pagenum"
 	setMemoryLimit         = "memory_limit"
+	setWorkMem             = "work_mem"
 	setThreads             = "threads"
 	setSyncCommit          = "synchronous_commit"
 	setTimeZone            = "timezone"
@@ -70,6 +71,7 @@ const (
 	setBitmapScan          = "enable_bitmapscan"
 	setNestedLoop          = "enable_nestloop"
 	setPartitionPruning    = "enable_partition_pruning"
+	setRuntimeFilter       = "enable_runtime_filter"
 	setDefaultIsolation    = "default_transaction_isolation"
 	setDefaultReadOnly     = "default_transaction_read_only"
 	setDefaultDeferrable   = "default_transaction_deferrable"
@@ -106,6 +108,7 @@ func makeSettings() map[string]*setting {
 		{name: setFlushInterval, initial: "300", check: integer(1, 36000, inSeconds), show: inSeconds.show, global: true, doc: "time after which changed row groups are rebuilt"},
 		{name: setGroupPages, initial: "1024", check: integer(1024, 1024, nil), global: true, fixed: true, doc: "pages of 64 rows in a row group"},
 		{name: setMemoryLimit, initial: "0", check: integer(16<<20, 1<<60, inBytes), show: inBytes.show, global: true, doc: "memory for everything"},
+		{name: setWorkMem, initial: "0", check: integer(0, math.MaxInt32, inKilobytes), show: inKilobytes.show, doc: "memory of a hash join, beyond which it goes to disk; 0 = a share of memory_limit"},
 		{name: setThreads, initial: strconv.Itoa(runtime.GOMAXPROCS(0)), check: integer(1, 1024, nil), doc: "workers a statement may use"},
 		{name: setSyncCommit, initial: "on", check: syncCommit, doc: "COMMIT waits until it is durable"},
 		{name: setTimeZone, initial: "UTC", check: timeZone, doc: "time zone of the session"},
@@ -121,6 +124,7 @@ func makeSettings() map[string]*setting {
 		{name: setIndexScan, initial: "on", check: boolean, doc: "allow index scans; rows by primary key are always looked up"},
 		{name: setNestedLoop, initial: "on", check: boolean, doc: "allow joins that look rows up by an index for each row of the other side"},
 		{name: setPartitionPruning, initial: "on", check: boolean, doc: "leave out partitions in which a query's conditions are true for no row"},
+		{name: setRuntimeFilter, initial: "on", check: boolean, doc: "let scans drop rows that find no match in a hash join above them"},
 		{name: setDefaultIsolation, initial: "read committed", check: isolationLevel, doc: "isolation level of new transactions"},
 		{name: setDefaultReadOnly, initial: "off", check: boolean, doc: "new transactions do not write"},
 		{name: setDefaultDeferrable, initial: "off", check: boolean, doc: "new serializable transactions that do not write wait for a safe snapshot"},

@@ -212,6 +212,30 @@ func TestTPCHSmall(t *testing.T) {
 	}
 }
 
+// TestTPCHOnDisk runs the queries with hash tables of every size that goes to disk.
+func TestTPCHOnDisk(t *testing.T) {
+	answers := readAnswers(t, filepath.Join(sharedData(t, "tpch-small"), "answers"))
+	db, err := weft.Open(context.Background(), "", weft.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s := db.Session()
+	defer s.Close()
+	loadTPCH(t, s)
+	for _, v := range coverage["all"] {
+		mustExec(t, s, "alter table "+v)
+	}
+	memories := []string{"8kB", "32kB", "128kB", "512kB", "2MB", "8MB"}
+	if testing.Short() {
+		memories = []string{"32kB"}
+	}
+	for i, memory := range memories {
+		mustExec(t, s, fmt.Sprintf("set work_mem = '%s'; set threads = %d; set enable_runtime_filter = %v", memory, 1+i%3, i%2 == 0))
+		t.Run(memory, func(t *testing.T) { runTPCH(t, s, answers) })
+	}
+}
+
 func runTPCH(t *testing.T, s *weft.Session, answers map[string]*answer) {
 	files, _ := filepath.Glob(filepath.Join(sharedData(t, "tpch-queries"), "q*.sql"))
 	if len(files) != 22 {

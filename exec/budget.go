@@ -23,6 +23,14 @@ func NewBudget(limit int64) *Budget {
 // SetLimit changes the limit; what is reserved already stays so.
 func (b *Budget) SetLimit(limit int64) { b.limit.Store(limit) }
 
+// Limit returns the limit, 0 = none.
+func (b *Budget) Limit() int64 {
+	if b == nil {
+		return 0
+	}
+	return max(b.limit.Load(), 0)
+}
+
 // Used returns the number of bytes reserved.
 func (b *Budget) Used() int64 {
 	if b == nil {
@@ -67,6 +75,12 @@ func (a *account) reserve(n int64) error {
 	return nil
 }
 
+// giveBack releases some of what is reserved.
+func (a *account) giveBack(n int64) {
+	a.held.Add(-n)
+	a.budget.Release(n)
+}
+
 func (a *account) release() { a.budget.Release(a.held.Swap(0)) }
 
 // reserveChunk is how much a worker takes from the budget at least: small enough that dozens of
@@ -96,6 +110,15 @@ func (r *Reservation) Grow(n int64) error {
 	}
 	r.granted += more
 	return nil
+}
+
+// Shrink gives n bytes back.
+func (r *Reservation) Shrink(n int64) {
+	r.used -= n
+	if spare := r.granted - r.used; spare > reserveChunk {
+		r.account.giveBack(spare)
+		r.granted = r.used
+	}
 }
 
 // restart makes everything reserved available again, to a structure that replaces the one so far.

@@ -83,7 +83,8 @@ func (b *builder) join(n *planner.Join) ([]*stream, error) {
 
 func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 	n := p.node
-	build := newHashBuild(p)
+	probe := newSpooledProbe(p)
+	build := newHashBuild(p, probe.kinds)
 	right, err := b.build(n.Right, n)
 	if err != nil {
 		return nil, err
@@ -93,11 +94,16 @@ func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	op := &hashJoinOp{joinPlan: p, build: build}
+	op := &hashJoinOp{joinPlan: p, build: build, probe: probe}
 	for _, s := range left {
 		b.lend(s, op)
 	}
-	return b.probe(p, left, before, op, build.table, build.stored), nil
+	streams := b.probe(p, left, before, op, build.table, build.stored)
+	if build.table.MaySpill() {
+		last := streams[len(streams)-1]
+		streams = append(streams, &stream{source: &spilledSource{hashJoinOp: op}, after: last.after, waits: append([]*stream(nil), streams...)})
+	}
+	return streams, nil
 }
 
 // probe adds a join to its left streams, and a stream of the build rows that come after them.
@@ -133,7 +139,7 @@ func (b *builder) lend(s *stream, op *hashJoinOp) {
 	default:
 		return
 	}
-	if s.scan == nil || s.from == nil {
+	if s.scan == nil || s.from == nil || b.run.query.NoRuntimeFilters {
 		return
 	}
 	at := layout(op.left)

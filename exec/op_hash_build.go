@@ -17,51 +17,68 @@ type hashBuild struct {
 	keys    []expr.Expr
 	normal  []*normalizer // per key, for its form only: workers have their own
 	columns []int         // input columns that are stored besides the keys
-	place   []int         // per input column: key i as i, stored column i as −2−i, −1 = not stored
+	place   places
 	built   bool
 
 	mu      sync.Mutex // guards filters
 	filters map[int]*join.Filter
 }
 
-func newHashBuild(p *joinPlan) *hashBuild {
-	h := &hashBuild{plan: p, filters: map[int]*join.Filter{}, place: make([]int, len(p.right))}
+// newHashBuild takes the kinds of what the probe side writes when the build goes to disk.
+func newHashBuild(p *joinPlan, probe []vector.Kind) *hashBuild {
+	h := &hashBuild{plan: p, filters: map[int]*join.Filter{}}
 	spec := join.Spec{KeepNulls: p.kind.MarksBuild(), Unique: p.node.RightUnique, SetOnly: p.exists() && p.residual == nil,
 		Memory: &sharedReservation{Reservation{account: p.run.account}, sync.Mutex{}}}
-	at := layout(p.right)
-	for i := range h.place {
-		h.place[i] = -1
-	}
-	for i, k := range p.node.Keys {
+	for _, k := range p.node.Keys {
 		z := newKeyNormalizer(k.Right.Type(), k.Left.Type())
 		h.keys, h.normal = append(h.keys, k.Right), append(h.normal, z)
 		spec.Keys = append(spec.Keys, join.Key{Kind: z.kind(k.Right.Type().Kind()), NullSafe: k.NullSafe})
-		if c, ok := k.Right.(*expr.Col); ok && z == nil && h.place[at(c.ID)] == -1 {
-			h.place[at(c.ID)] = i
-		}
 	}
-	for _, c := range p.neededRight() {
-		if h.place[c] == -1 {
-			h.place[c] = -2 - len(h.columns)
-			h.columns = append(h.columns, c)
-			spec.Columns = append(spec.Columns, p.right[c].Typ.Kind())
-		}
+	h.place, h.columns = placeColumns(h.keys, h.normal, p.right, p.needed(rightSide, p.right))
+	for _, c := range h.columns {
+		spec.Columns = append(spec.Columns, p.right[c].Typ.Kind())
 	}
+	spec.Spill = p.spill(probe)
 	h.table = join.NewTable(spec)
 	return h
 }
 
-// neededRight lists the build columns that the output or the residual condition takes.
-func (p *joinPlan) neededRight() []int {
+// places tells where the columns of a join's side are stored: key i as i, column i besides the keys as
+// −2−i; −1 = not stored.
+type places []int
+
+// placeColumns finds places for the needed columns of a side, and lists those stored besides the keys.
+func placeColumns(keys []expr.Expr, normal []*normalizer, cols []*expr.Col, needed []int) (at places, besides []int) {
+	at = make(places, len(cols))
+	for i := range at {
+		at[i] = -1
+	}
+	position := layout(cols)
+	for i, k := range keys {
+		if c, ok := k.(*expr.Col); ok && normal[i] == nil && at[position(c.ID)] == -1 {
+			at[position(c.ID)] = i
+		}
+	}
+	for _, c := range needed {
+		if at[c] == -1 {
+			at[c] = -2 - len(besides)
+			besides = append(besides, c)
+		}
+	}
+	return at, besides
+}
+
+// needed lists the columns of a side that the output or the residual condition takes.
+func (p *joinPlan) needed(from side, cols []*expr.Col) []int {
 	var out []int
 	for _, c := range p.out {
-		if c.side == rightSide {
+		if c.side == from {
 			out = append(out, c.at)
 		}
 	}
 	if p.residual != nil {
 		used := usedColumns(p.residual)
-		for i, c := range p.right {
+		for i, c := range cols {
 			if used[c.ID] {
 				out = append(out, i)
 			}
@@ -145,15 +162,17 @@ func (h *hashBuild) describe() {
 }
 
 // filter returns the filter of a key, made when first asked for.
-func (h *hashBuild) filter(key int) *join.Filter {
+func (h *hashBuild) filter(key int) (*join.Filter, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	f, ok := h.filters[key]
-	if !ok {
-		f = h.table.KeyFilter(key)
+	if f, ok := h.filters[key]; ok {
+		return f, nil
+	}
+	f, err := h.table.KeyFilter(key)
+	if err == nil {
 		h.filters[key] = f
 	}
-	return f
+	return f, err
 }
 
 // sharedReservation is a Reservation for structures that several workers grow.
@@ -166,6 +185,12 @@ func (r *sharedReservation) Grow(n int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.Reservation.Grow(n)
+}
+
+func (r *sharedReservation) Shrink(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Reservation.Shrink(n)
 }
 
 // scanFilter is a join's filter on a column of a scan.
@@ -185,15 +210,15 @@ type filterProbe struct {
 }
 
 // probe returns the filter for a worker; nil when it would not be worth its cost.
-func (f *scanFilter) probe() *filterProbe {
+func (f *scanFilter) probe() (*filterProbe, error) {
 	if !f.build.built {
-		return nil
+		return nil, nil
 	}
-	filter := f.build.filter(f.key)
-	if filter == nil {
-		return nil
+	filter, err := f.build.filter(f.key)
+	if filter == nil || err != nil {
+		return nil, err
 	}
-	return &filterProbe{FilterProbe: filter.Probe(), col: f.col}
+	return &filterProbe{FilterProbe: filter.Probe(), col: f.col}, nil
 }
 
 // A filter that lets more than filterKeep percent of filterSample rows pass is switched off for the

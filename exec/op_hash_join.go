@@ -10,45 +10,53 @@ import (
 type hashJoinOp struct {
 	*joinPlan
 	build *hashBuild
+	probe spooledProbe
 }
 
 // Finished reports that there is nothing to join to, and that this kind then yields nothing.
 func (op *hashJoinOp) Finished() bool {
 	switch op.kind {
 	case join.Inner, join.Semi, join.Right, join.RightSemi, join.RightAnti:
-		return op.build.built && op.build.table.Rows() == 0
+		return op.build.built && op.build.table.Empty()
 	}
 	return false
 }
 
 type hashJoinPusher struct {
 	joinOutput
+	op      *hashJoinOp
 	joiner  *join.Joiner
 	program *expr.Program
 	normal  []*normalizer
 	keys    []*vector.Vector
+	router  *join.Router     // where a part of the build is on disk
+	spooled []*vector.Vector // what it writes
 }
 
 func (op *hashJoinOp) Open(w *Worker, out Pusher) (Pusher, error) {
-	p := &hashJoinPusher{keys: make([]*vector.Vector, len(op.node.Keys))}
+	p := &hashJoinPusher{op: op, keys: make([]*vector.Vector, len(op.node.Keys))}
 	p.joinOutput.init(op.joinPlan, w, out, op.build.stored)
 	var list []expr.Expr
-	for _, k := range op.node.Keys {
-		list = append(list, k.Left)
-		p.normal = append(p.normal, newKeyNormalizer(k.Left.Type(), k.Right.Type()))
-	}
+	list, p.normal = probeKeys(op.joinPlan)
 	var err error
 	if p.program, err = expr.CompileAll(list, layout(op.left), op.run.env); err != nil {
 		return nil, err
 	}
-	var residual join.Residual
-	if op.residual != nil {
-		if residual, err = newResidual(op.joinPlan, &p.joinOutput); err != nil {
-			return nil, err
-		}
+	residual, err := newResidual(op.joinPlan, &p.joinOutput)
+	if err != nil {
+		return nil, err
 	}
 	p.joiner = op.build.table.NewJoiner(op.kind, op.node.NullAware, residual, &p.joinOutput)
 	return p, nil
+}
+
+// probeKeys returns the keys of the probe side and what brings them to normal form.
+func probeKeys(p *joinPlan) (keys []expr.Expr, normal []*normalizer) {
+	for _, k := range p.node.Keys {
+		keys = append(keys, k.Left)
+		normal = append(normal, newKeyNormalizer(k.Left.Type(), k.Right.Type()))
+	}
+	return keys, normal
 }
 
 func (p *hashJoinPusher) Push(b *vector.Batch) error {
@@ -60,10 +68,35 @@ func (p *hashJoinPusher) Push(b *vector.Batch) error {
 		p.keys[i] = p.normal[i].apply(v, b.N, b.Sel)
 	}
 	p.input = b
-	return p.joiner.Push(p.keys, b.N, b.Sel)
+	sel := b.Sel
+	if p.op.build.table.Spilled() {
+		if sel, err = p.route(b); err != nil || len(sel) == 0 {
+			return err
+		}
+	}
+	return p.joiner.Push(p.keys, b.N, sel)
 }
 
-func (p *hashJoinPusher) Flush() error { return p.out.Flush() }
+// route writes the rows whose build rows are on disk, and returns the others.
+func (p *hashJoinPusher) route(b *vector.Batch) (vector.Sel, error) {
+	if p.router == nil {
+		p.router = p.op.build.table.NewRouter()
+	}
+	p.spooled = append(p.spooled[:0], p.keys...)
+	for _, c := range p.op.probe.columns {
+		p.spooled = append(p.spooled, b.Vecs[c])
+	}
+	return p.router.Route(p.keys, p.spooled, b.N, b.Sel)
+}
+
+func (p *hashJoinPusher) Flush() error {
+	if p.router != nil {
+		if err := p.router.Flush(); err != nil {
+			return err
+		}
+	}
+	return p.out.Flush()
+}
 
 // joinOutput makes batches of what a Joiner finds.
 type joinOutput struct {
@@ -196,7 +229,11 @@ type residual struct {
 	sel    vector.Sel
 }
 
-func newResidual(p *joinPlan, o *joinOutput) (*residual, error) {
+// newResidual returns nil where a join has no conditions beyond its keys.
+func newResidual(p *joinPlan, o *joinOutput) (join.Residual, error) {
+	if p.residual == nil {
+		return nil, nil
+	}
 	r := &residual{output: o, sel: make(vector.Sel, 0, vector.BatchCap)}
 	used := usedColumns(p.residual)
 	var cols []*expr.Col

@@ -95,7 +95,11 @@ type scanner struct {
 func (s *scanSource) Open(w *Worker, out Pusher) (Scanner, error) {
 	c := &scanner{source: s, w: w, out: out, sel: make(vector.Sel, 0, vector.BatchCap)}
 	for _, f := range s.filters {
-		if p := f.probe(); p != nil {
+		p, err := f.probe()
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
 			c.late = append(c.late, p)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/imcv"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/join"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
@@ -29,6 +30,12 @@ type Query struct {
 	Threads int
 	// Memory bounds what the operators hold; nil = no limit.
 	Memory *Budget
+	// WorkBytes is what a hash join may hold before it goes to disk, 0 = a share of Memory.
+	WorkBytes int64
+	// NoRuntimeFilters keeps scans from dropping rows by the keys of hash joins above them.
+	NoRuntimeFilters bool
+	// Files makes temporary files for what Memory does not take; nil = such a query fails with 53200.
+	Files join.Files
 	// Columns serves scans that the planner sends to column views; nil reads rows instead.
 	Columns *imcv.Manager
 	// TableFunction computes the rows of a function in FROM other than generate_series.
@@ -63,6 +70,7 @@ type run struct {
 	env       *expr.Env
 	threads   int
 	account   *account
+	files     *tempFiles
 	cancelled *atomic.Bool
 	stats     *planStats            // nil without Analyze
 	clock     *clock                // of the worker this run is a part of; nil without Analyze, and outermost
@@ -75,7 +83,7 @@ type run struct {
 // Run executes a query to its end.
 func Run(ctx context.Context, q Query, out Result) (Outcome, error) {
 	r := &run{query: &q, ctx: ctx, threads: q.Threads, account: &account{budget: q.Memory},
-		affected: &atomic.Int64{}}
+		files: newTempFiles(q.Files), affected: &atomic.Int64{}}
 	var unwatch func() bool
 	r.cancelled, unwatch = q.watch(ctx)
 	defer unwatch()
@@ -94,6 +102,9 @@ func Run(ctx context.Context, q Query, out Result) (Outcome, error) {
 	}
 	defer r.account.release()
 	err := r.guard(func() error { return r.execute(q.Plan, out) })
+	if closeErr := r.files.close(); err == nil {
+		err = closeErr
+	}
 	outcome.Affected = r.affected.Load()
 	return outcome, err
 }

@@ -69,6 +69,9 @@ func parseFloat(s string, id catalog.TypeID) (float64, error) {
 	if t == "" || strings.ContainsAny(t, "_pPxX") {
 		return 0, errSyntax(id, s)
 	}
+	if strings.EqualFold(strings.TrimLeft(t, "+-"), "nan") && len(t) <= len("-nan") {
+		return math.NaN(), nil // a sign before it says nothing
+	}
 	f, err := strconv.ParseFloat(t, width)
 	if err != nil {
 		if e, ok := err.(*strconv.NumError); ok && e.Err == strconv.ErrRange {

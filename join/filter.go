@@ -1,6 +1,7 @@
 package join
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/weftdb/weft/vector"
@@ -26,60 +27,103 @@ const (
 	largestFilter = 1 << 25 // rows from which probing the filter costs as much as the table
 )
 
-// KeyFilter makes the filter of key i; nil when it would not be worth its cost. The caller sees to
-// it that the key's equality is that of the values' bytes.
-func (t *Table) KeyFilter(i int) *Filter {
-	if t.rows > largestFilter || t.spec.Keys[i].NullSafe {
-		return nil
+// KeyFilter makes the filter of key i over all build rows, those on disk included; nil when it would not
+// be worth its cost, or there is no memory for it. The caller sees to it that the key's equality is that of the values' bytes. Errors
+// are those of reading temporary files.
+func (t *Table) KeyFilter(i int) (*Filter, error) {
+	rows := t.allRows()
+	if rows > largestFilter || t.spec.Keys[i].NullSafe {
+		return nil, nil
 	}
-	v := t.store.Column(i)
-	f := &Filter{kind: v.Kind, low: 1}
+	f := &Filter{kind: t.spec.Keys[i].Kind, low: 1}
 	switch {
-	case integerKind(v.Kind):
-		f.low, f.high = columnRange(v)
+	case integerKind(f.kind):
+		if err := f.bound(t, i); err != nil {
+			return nil, err
+		}
 		if f.low > f.high {
 			f.low, f.high = 1, 0
 			f.set = vector.NewBitmap(1)
-			return f
+			return f, nil
 		}
 		span := uint64(f.high) - uint64(f.low)
-		if span < filterBits || span/filterPerRow <= uint64(t.rows) {
+		if span < filterBits || span/filterPerRow <= uint64(rows) {
+			if t.spec.Memory != nil && t.spec.Memory.Grow(int64(span/8)) != nil {
+				return nil, nil
+			}
 			f.set = vector.NewBitmap(int(span) + 2)
-			f.enter(t, v, func(_ []uint64, i uint16, b *vector.Vector) {
+			return f, f.enter(t, i, func(_ []uint64, i uint16, b *vector.Vector) {
 				f.set.Set(int(uint64(intAt(b, int(i))) - uint64(f.low)))
 			})
-			return f
 		}
-	case v.Kind != vector.Bytes:
-		return nil
+	case f.kind != vector.Bytes:
+		return nil, nil
 	}
 	words := 64
-	for words*bloomPerWord < t.rows {
+	for int64(words)*bloomPerWord < rows {
 		words *= 2
 	}
+	if t.spec.Memory != nil && t.spec.Memory.Grow(int64(8*words)) != nil {
+		return nil, nil
+	}
 	f.bloom, f.shift = make([]uint64, words), uint(64-bits.Len(uint(words-1)))
-	f.enter(t, v, func(hashes []uint64, i uint16, _ *vector.Vector) {
+	return f, f.enter(t, i, func(hashes []uint64, i uint16, _ *vector.Vector) {
 		f.bloom[hashes[i]>>f.shift] |= bloomMask(hashes[i])
 	})
-	return f
 }
 
-// enter calls add for each valid row of the column, with the hashes of its block.
-func (f *Filter) enter(t *Table, v *vector.Vector, add func(hashes []uint64, i uint16, block *vector.Vector)) {
-	var block vector.Vector
+// bound sets low and high to the bounds of key i, low > high where it has no values.
+func (f *Filter) bound(t *Table, i int) error {
+	f.low, f.high = math.MaxInt64, math.MinInt64
+	return t.keyBlocks(i, func(block *vector.Vector, _ int) {
+		low, high := columnRange(block)
+		f.low, f.high = min(f.low, low), max(f.high, high)
+	})
+}
+
+// enter calls add for each valid row of key i, with the hashes of its block.
+func (f *Filter) enter(t *Table, i int, add func(hashes []uint64, i uint16, block *vector.Vector)) error {
 	var hashes [BlockRows]uint64
-	for from := 0; from < t.rows; from += BlockRows {
-		n := min(BlockRows, t.rows-from)
-		vector.Slice(&block, v, from, n)
+	return t.keyBlocks(i, func(block *vector.Vector, n int) {
 		if f.set == nil {
-			vector.Hash(hashes[:], &block, n, nil, false)
+			vector.Hash(hashes[:], block, n, nil, false)
 		}
 		for i := range n {
 			if !block.IsNull(i) {
-				add(hashes[:], uint16(i), &block)
+				add(hashes[:], uint16(i), block)
 			}
 		}
+	})
+}
+
+// keyBlocks calls visit with the values of key i of all build rows, block by block.
+func (t *Table) keyBlocks(i int, visit func(block *vector.Vector, n int)) error {
+	var block vector.Vector
+	for from := 0; from < t.rows; from += BlockRows {
+		n := min(BlockRows, t.rows-from)
+		vector.Slice(&block, t.store.Column(i), from, n)
+		visit(&block, n)
 	}
+	if !t.Spilled() {
+		return nil
+	}
+	for p, probe := range t.spill.probe {
+		if probe == nil {
+			continue // in memory
+		}
+		r := t.spill.build[p].NewReader()
+		for {
+			vecs, n, err := r.Next()
+			if err != nil {
+				return err
+			}
+			if n == 0 {
+				break
+			}
+			visit(vecs[i], n)
+		}
+	}
+	return nil
 }
 
 func intAt(v *vector.Vector, i int) int64 {

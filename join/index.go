@@ -1,6 +1,7 @@
 package join
 
 import (
+	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -43,19 +44,65 @@ func (f *Finisher) run(n int, do func(i int) error) error {
 // built in parts side by side. Each part has a share of the index, by key or by hash, reads all
 // rows' keys and enters those of its share: nothing is locked, and a key with many rows delays its
 // own part only.
+//
+// A table that may spill does so now if its rows were scattered already, or if there is no memory for
+// putting them together or for the index.
 func (t *Table) Finish(f Finisher) error {
-	if err := t.concat(&f); err != nil {
+	if !t.Spilled() {
+		err := t.inMemory(&f)
+		if t.spill == nil || sqlerr.CodeOf(err) != sqlerr.OutOfMemory {
+			return err
+		}
+		t.takeBack()
+		t.startSpill()
+	}
+	if err := t.gather(&f); err != nil {
 		return err
 	}
+	err := t.index(&f)
+	if sqlerr.CodeOf(err) == sqlerr.OutOfMemory {
+		t.store.release()
+		t.takeBack()
+		t.builders = nil
+		t.leaveAll()
+		err = t.index(&f)
+	}
+	if err != nil {
+		return err
+	}
+	return t.closeResident()
+}
+
+func (t *Table) inMemory(f *Finisher) error {
+	if err := t.concat(f); err != nil {
+		return err
+	}
+	return t.index(f)
+}
+
+// takeBack undoes a build that has failed for lack of memory: the rows are in builders again.
+func (t *Table) takeBack() {
+	if t.spec.Memory != nil {
+		t.spec.Memory.Shrink(t.bytes.Swap(0))
+	}
+	t.form, t.pack, t.adjacent, t.entries = nil, nil, nil, nil
+	if len(t.builders) == 0 {
+		t.builders = []*Builder{{table: t, store: t.store}}
+	}
+	t.store = nil
+}
+
+// index builds the index over the store's rows.
+func (t *Table) index(f *Finisher) error {
 	t.rows = t.store.Rows()
 	parts := f.parts(t.rows)
 	if t.pack = newPacking(t.store, t.spec.Keys); t.pack == nil {
-		return t.buildChained(&f, parts)
+		return t.buildChained(f, parts)
 	}
 	if wantDirect(t.pack.span, t.rows) {
-		return t.buildDirect(&f, parts)
+		return t.buildDirect(f, parts)
 	}
-	return t.buildInline(&f, parts)
+	return t.buildInline(f, parts)
 }
 
 // concat puts the builders' stores together, a column at a time.
@@ -74,10 +121,10 @@ func (t *Table) concat(f *Finisher) error {
 			others = append(others, b.store)
 		}
 	}
-	t.builders = nil
 	if err := t.store.reserveOthers(others); err != nil {
 		return err
 	}
+	t.builders = nil
 	err := f.run(len(t.store.cols), func(i int) error {
 		return t.store.concatColumn(i, others)
 	})

@@ -14,9 +14,12 @@ const maxHeap = 1<<31 - 1
 
 var errTooMany = sqlerr.New(sqlerr.ProgramLimitExceeded, "more than %d rows in one table of a join or sort", int64(MaxRows))
 
-// Memory is asked before a structure grows. Grow fails with 53200 when the limit is reached;
-// what was granted is given back by the reservation's owner.
-type Memory interface{ Grow(bytes int64) error }
+// Memory is asked before a structure grows. Grow fails with 53200 when the limit is reached. What was
+// granted is given back with Shrink, or in the end by the reservation's owner.
+type Memory interface {
+	Grow(bytes int64) error
+	Shrink(bytes int64)
+}
 
 // Store holds rows by columns. Rows are appended by one goroutine; a store that no longer grows
 // may be read by many.
@@ -26,6 +29,7 @@ type Store struct {
 	memory  Memory
 	need    int64 // bytes the rows take, as counted while appending
 	granted int64
+	plain   bool // columns are never kept in dictionary form
 }
 
 // storeColumn is one column of a Store. Its vector is flat, or a dictionary vector over words as
@@ -57,6 +61,26 @@ func (s *Store) Column(i int) *vector.Vector { return s.cols[i].v }
 // Bytes is the memory the rows take, roughly.
 func (s *Store) Bytes() int64 { return s.need }
 
+// clear drops the rows and keeps their memory.
+func (s *Store) clear() {
+	for i := range s.cols {
+		s.cols[i].v.Reset(s.cols[i].kind, 0)
+		s.cols[i].words = nil
+	}
+	s.rows, s.need = 0, 0
+}
+
+// release drops the rows and their memory.
+func (s *Store) release() {
+	for i := range s.cols {
+		s.cols[i] = storeColumn{kind: s.cols[i].kind, v: vector.New(s.cols[i].kind, 0)}
+	}
+	if s.memory != nil {
+		s.memory.Shrink(s.granted)
+	}
+	s.rows, s.need, s.granted = 0, 0, 0
+}
+
 // Append adds the live rows of vecs, one vector per column in any form.
 func (s *Store) Append(vecs []*vector.Vector, n int, sel vector.Sel) error {
 	live := n
@@ -73,7 +97,7 @@ func (s *Store) Append(vecs []*vector.Vector, n int, sel vector.Sel) error {
 		return err
 	}
 	for i := range s.cols {
-		if err := s.cols[i].append(vecs[i], s.rows, n, sel); err != nil {
+		if err := s.cols[i].append(vecs[i], s.rows, n, sel, s.plain); err != nil {
 			return err
 		}
 	}
@@ -111,9 +135,9 @@ func (s *Store) reserve(vecs []*vector.Vector, n, live int) error {
 }
 
 // append adds a batch's live rows to the column, which holds row rows.
-func (c *storeColumn) append(v *vector.Vector, row, n int, sel vector.Sel) error {
+func (c *storeColumn) append(v *vector.Vector, row, n int, sel vector.Sel, plain bool) error {
 	c.growValid(row + n)
-	if row == 0 && v.Form == vector.Dict && v.Kind == vector.Bytes && v.Dict.Len <= maxWords {
+	if row == 0 && !plain && v.Form == vector.Dict && v.Kind == vector.Bytes && v.Dict.Len <= maxWords {
 		c.words = newWords()
 		c.v.ResetDict(c.words.list)
 	}
@@ -194,12 +218,14 @@ func (s *Store) reserveOthers(others []*Store) error {
 	if rows > MaxRows {
 		return errTooMany
 	}
-	s.need += bytes
-	if s.memory == nil || bytes == 0 {
-		return nil
+	if s.memory != nil && bytes > 0 {
+		if err := s.memory.Grow(bytes); err != nil {
+			return err
+		}
+		s.granted += bytes
 	}
-	s.granted += bytes
-	return s.memory.Grow(bytes)
+	s.need += bytes
+	return nil
 }
 
 // concatColumn appends column i of other stores. Their rows are counted by the caller.
@@ -210,7 +236,7 @@ func (s *Store) concatColumn(i int, others []*Store) error {
 		for from := 0; from < o.rows; from += BlockRows {
 			n := min(BlockRows, o.rows-from)
 			vector.Slice(&view, o.cols[i].v, from, n)
-			if err := s.cols[i].append(&view, row, n, nil); err != nil {
+			if err := s.cols[i].append(&view, row, n, nil, s.plain); err != nil {
 				return err
 			}
 			row += n

@@ -28,6 +28,8 @@ type Spec struct {
 	SetOnly bool
 	// Memory is asked by all workers and parts.
 	Memory Memory
+	// Spill lets build rows go to disk; nil = they all stay in memory.
+	Spill *Spill
 }
 
 // Table is a hash table over build rows. Its life has two phases with a barrier between them: each
@@ -41,8 +43,9 @@ type Table struct {
 	pack     *packing // nil when the form goes by hash
 	adjacent []uint32 // rows by key, for exact forms; nil when each key has one row
 	entries  []uint64 // candidates by bucket, for other forms
-	rows     int
+	rows     int      // in memory
 	bytes    atomic.Int64
+	spill    *spill // nil = never
 
 	mu       sync.Mutex // guards builders while workers open
 	builders []*Builder
@@ -60,28 +63,39 @@ type form interface {
 }
 
 // NewTable returns an empty table.
-func NewTable(spec Spec) *Table { return &Table{spec: spec} }
+func NewTable(spec Spec) *Table {
+	t := &Table{spec: spec}
+	if spec.Spill != nil {
+		t.spill = &spill{Spill: *spec.Spill}
+	}
+	return t
+}
+
+// kinds returns the kinds of the stored columns.
+func (t *Table) kinds() []vector.Kind {
+	kinds := make([]vector.Kind, 0, len(t.spec.Keys)+len(t.spec.Columns))
+	for _, k := range t.spec.Keys {
+		kinds = append(kinds, k.Kind)
+	}
+	return append(kinds, t.spec.Columns...)
+}
 
 // Builder collects one worker's build rows.
 type Builder struct {
-	table *Table
-	store *Store
-	vecs  []*vector.Vector
-	sel   vector.Sel
+	table   *Table
+	store   *Store
+	scatter *Scatter // once the table is spilled
+	vecs    []*vector.Vector
+	sel     vector.Sel
 }
 
 // NewBuilder adds a worker. It may be called concurrently; the Builder belongs to its caller.
 // memory, where not nil, replaces Spec.Memory for the worker's rows.
 func (t *Table) NewBuilder(memory Memory) *Builder {
-	kinds := make([]vector.Kind, 0, len(t.spec.Keys)+len(t.spec.Columns))
-	for _, k := range t.spec.Keys {
-		kinds = append(kinds, k.Kind)
-	}
-	kinds = append(kinds, t.spec.Columns...)
 	if memory == nil {
 		memory = t.spec.Memory
 	}
-	b := &Builder{table: t, store: NewStore(kinds, memory), sel: make(vector.Sel, BlockRows)}
+	b := &Builder{table: t, store: NewStore(t.kinds(), memory), sel: make(vector.Sel, BlockRows)}
 	t.mu.Lock()
 	t.builders = append(t.builders, b)
 	t.mu.Unlock()
@@ -111,10 +125,14 @@ func (b *Builder) Append(keys, columns []*vector.Vector, n int, sel vector.Sel) 
 		}
 	}
 	b.vecs = append(append(b.vecs[:0], keys...), columns...)
-	return b.store.Append(b.vecs, n, sel)
+	return b.add(n, sel)
 }
 
-// Rows returns the number of build rows, those that can match nothing included if they were kept.
+// Bytes is the memory of the rows added so far, roughly.
+func (b *Builder) Bytes() int64 { return b.store.need }
+
+// Rows returns the number of build rows in memory, those that can match nothing included if they were
+// kept.
 func (t *Table) Rows() int { return t.rows }
 
 // HasNullKey reports whether some build row had NULL in a key that is not null-safe.

@@ -178,6 +178,9 @@ func (e *Engine) Close() error {
 		s.release()
 	}
 	keep(ioError("close store", e.closeStore()))
+	if first == nil && e.failed() == nil && !e.opts.InMemory {
+		keep(writeCloseNote(e.fs, e.dirs.root, e.dirs.rows))
+	}
 	if e.dbLock != nil {
 		keep(ioError("release lock", e.dbLock.Close()))
 	}

@@ -107,6 +107,9 @@ func (e *Engine) open(osFS bool) error {
 	if e.dbLock, err = pebble.LockDirectory(e.dirs.rows, e.fs); err != nil {
 		return ioError("lock store", err)
 	}
+	if err := takeCloseNote(e.fs, e.dirs.root, e.dirs.rows); err != nil {
+		return err
+	}
 	if err := e.checkRecoverySpace(); err != nil {
 		return err
 	}

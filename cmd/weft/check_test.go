@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -27,6 +28,10 @@ func TestCheckAndBackup(t *testing.T) {
 	expect(0, "10", "", "copy", "-c", "select count(*) from t")
 
 	loseIndexes(t, filepath.Join("copy", "rows"))
+	expect(2, "", "is not what it was when the database was closed", "check", "copy")
+	if err := os.Remove(filepath.Join("copy", "CLOSED")); err != nil {
+		t.Fatal(err)
+	}
 	expect(1, "public.t, index t_pkey, store 1 row 0: has no entry: key (1)\n", "", "check", "copy")
 	expect(1, "public.t, index t_pkey: 0 entries for 10 rows\n11 findings: 1 table with 10 rows, ", "", "check", "copy")
 	expect(0, "nothing is wrong: ", "", "check", "db")
