@@ -20,8 +20,7 @@ type Options struct {
 	// FlushSeconds the time after which a changed one is rebuilt in any case.
 	FlushPages   int
 	FlushSeconds int
-	// Policy is htap_memctl_policy. Units over budget are not loaded under any of them; their
-	// groups are read by rows.
+	// Policy is htap_memctl_policy: PolicySwap, PolicyDelete or PolicyEscape.
 	Policy string
 	Logger *slog.Logger // nil = silent
 }
@@ -31,10 +30,16 @@ type Options struct {
 type Manager struct {
 	// Served counts how scans answered row groups since the start.
 	Served Served
+	// Counters count what happened to units since the start.
+	Counters Counters
 
 	engine  *storage.Engine
+	files   *unitFiles
+	clock   clock
 	version atomic.Uint64
-	bytes   atomic.Int64 // memory of all groups that are in use
+	bytes   atomic.Int64 // memory of all groups and units
+	// keepFiles is set when the database is being closed: groups leave, their files stay.
+	keepFiles atomic.Bool
 
 	mu      sync.RWMutex // guards options and tables
 	options Options
@@ -92,7 +97,7 @@ func (s *storeView) tried(number int, commit uint64) {
 
 // NewManager returns a manager without views; Refresh finds those the catalog defines.
 func NewManager(engine *storage.Engine, o Options) *Manager {
-	return &Manager{engine: engine, options: o, tables: map[catalog.TableID]*tableView{}, wake: make(chan struct{}, 1)}
+	return &Manager{engine: engine, files: newUnitFiles(engine), options: o, tables: map[catalog.TableID]*tableView{}, wake: make(chan struct{}, 1)}
 }
 
 // SetOptions changes the options; they hold from the next round of building.
@@ -100,6 +105,7 @@ func (m *Manager) SetOptions(o Options) {
 	m.mu.Lock()
 	m.options = o
 	m.mu.Unlock()
+	m.shrink()
 	m.nudge()
 }
 
@@ -167,15 +173,9 @@ func (v *tableView) drop() {
 		s.slots, s.attempts = nil, nil
 		s.mu.Unlock()
 		for _, sl := range slots {
-			sl.publish(nil)
+			sl.publish(nil, nil, nil)
 		}
 	}
-}
-
-// drop frees a group that nobody uses any more.
-func (m *Manager) drop(g *group) {
-	m.engine.UnregisterVersion(g.journal)
-	m.bytes.Add(-g.bytes)
 }
 
 func (m *Manager) view(id catalog.TableID) *tableView {
@@ -208,6 +208,13 @@ func (s *storeView) slotAt(number int) *slot {
 		return nil
 	}
 	return s.slots[number]
+}
+
+// all returns the slots there are.
+func (s *storeView) all() []*slot {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.slots
 }
 
 // grow makes room for n groups.
@@ -273,13 +280,26 @@ func (m *Manager) Info(t *catalog.Table) []Info {
 			if g := sl.newest(); g != nil {
 				info.LoadedGroups++
 				info.TouchedRows += g.journal.TouchedCount()
-				info.UnitsInMemory += len(g.units) + 1
-				info.MemoryBytes += g.bytes
+				info.count(g)
 			}
 		}
 		info.LoadedGroups = min(info.LoadedGroups, info.Groups)
 	}
 	return out
+}
+
+// count adds the units of a group.
+func (i *Info) count(g *group) {
+	i.UnitsInMemory++
+	i.MemoryBytes += g.memoryBytes()
+	for _, c := range g.columns {
+		if c.unit.Load() != nil {
+			i.UnitsInMemory++
+		} else if p := c.place.Load(); p != nil {
+			i.UnitsOnDisk++
+			i.DiskBytes += p.length
+		}
+	}
 }
 
 // MemoryBytes returns the memory that units take, including versions that only old readers use.
