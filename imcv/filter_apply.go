@@ -57,7 +57,7 @@ func (b *boundTest) narrowCodes(mask []uint64, from, n int, s *scratch) {
 	case b.codes.slope != 0:
 		values := s.ints(n)
 		readInts(values, b.codes, from)
-		maskRange64(mask, asSlice[uint64](vector.BytesOf(values)), b.low, b.span)
+		maskCodes(mask, vector.BytesOf(values), 0, n, 8, b.low, b.span)
 	default:
 		b.narrowRange(mask, from, n)
 	}
@@ -74,16 +74,7 @@ func (b *boundTest) narrowRange(mask []uint64, from, n int) {
 		}
 		return
 	}
-	switch b.codes.width {
-	case 1:
-		maskRange(mask, data[from:from+n], uint8(b.low), uint8(b.span))
-	case 2:
-		maskRange(mask, asSlice[uint16](data)[from:from+n], uint16(b.low), uint16(b.span))
-	case 4:
-		maskRange(mask, asSlice[uint32](data)[from:from+n], uint32(b.low), uint32(b.span))
-	case 8:
-		maskRange64(mask, asSlice[uint64](data)[from:from+n], b.low, b.span)
-	}
+	maskCodes(mask, data, from, n, b.codes.width, b.low, b.span)
 }
 
 // narrowRuns tests the code of each run that meets the window.

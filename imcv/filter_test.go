@@ -209,6 +209,45 @@ func TestSelection(t *testing.T) {
 	}
 }
 
+// TestMaskKernels compares the kernels that the processor offers with the ones in Go, and these with
+// comparing code by code.
+func TestMaskKernels(t *testing.T) {
+	r := newRand(t)
+	for range 2000 {
+		width := 1 << r.IntN(4)
+		n := 1 + r.IntN(300)
+		data := alignedBytes(width * (n + 3))
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		low, span := r.Uint64()>>r.IntN(64), r.Uint64()>>r.IntN(64)
+		ones := ^uint64(0) >> (64 - 8*width)
+		from := r.IntN(4)
+		got := vector.NewBitmap(n)
+		got.Fill(n)
+		maskCodes(got, data, from, n, width, low, span)
+		plain := vector.NewBitmap(n)
+		plain.Fill(n)
+		switch width {
+		case 1:
+			maskRange(plain, data[from:from+n], uint8(low), uint8(span))
+		case 2:
+			maskRange(plain, asSlice[uint16](data)[from:from+n], uint16(low), uint16(span))
+		case 4:
+			maskRange(plain, asSlice[uint32](data)[from:from+n], uint32(low), uint32(span))
+		case 8:
+			maskRange64(plain, asSlice[uint64](data)[from:from+n], low, span)
+		}
+		s := &ints{width: width, codes: data}
+		for i := range n {
+			want := (s.code(from+i)-low)&ones <= span&ones
+			if got.Get(i) != want || plain.Get(i) != want {
+				t.Fatalf("width %d, code %d of %d, %#x in %#x+%#x: %v and %v, want %v", width, i, n, s.code(from+i), low, span, got.Get(i), plain.Get(i), want)
+			}
+		}
+	}
+}
+
 // BenchmarkFilterOnCodes measures one comparison from codes to the selection of a batch.
 func BenchmarkFilterOnCodes(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))

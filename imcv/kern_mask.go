@@ -13,6 +13,29 @@ import (
 // maskWords is the number of words for the rows of a batch.
 const maskWords = 1024 / 64
 
+// maskCodes clears the bits of rows whose code is not within low … low+span, counted modulo the codes'
+// width in bytes. mask has a bit for each of the n codes from the given one on.
+func maskCodes(mask []uint64, data []byte, from, n, width int, low, span uint64) {
+	switch width {
+	case 1:
+		codes := data[from : from+n]
+		done := maskBlocks8(mask, codes, uint8(low), uint8(span))
+		maskRange(mask[done:], codes[done*64:], uint8(low), uint8(span))
+	case 2:
+		codes := asSlice[uint16](data)[from : from+n]
+		done := maskBlocks16(mask, codes, uint16(low), uint16(span))
+		maskRange(mask[done:], codes[done*64:], uint16(low), uint16(span))
+	case 4:
+		codes := asSlice[uint32](data)[from : from+n]
+		done := maskBlocks32(mask, codes, uint32(low), uint32(span))
+		maskRange(mask[done:], codes[done*64:], uint32(low), uint32(span))
+	case 8:
+		codes := asSlice[uint64](data)[from : from+n]
+		done := maskBlocks64(mask, codes, low, span)
+		maskRange64(mask[done:], codes[done*64:], low, span)
+	}
+}
+
 // maskRange clears the bits of rows whose code is not within low … low+span, counted modulo the codes'
 // width. mask has a bit for each code.
 func maskRange[C uint8 | uint16 | uint32](mask []uint64, codes []C, low, span C) {
