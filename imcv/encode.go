@@ -155,19 +155,19 @@ func (b *unitBuilder) finishStrings(u *unit, set vector.Bitmap) {
 	if !b.unordered {
 		u.zone.Min, u.zone.Max = bounds(b.values, set)
 	}
-	d := stringDictionary(b.values, set, dictionaryLimit(b.rows-b.nulls))
+	d := findRepeated(b.values, set, dictionaryLimit(b.rows-b.nulls))
 	switch {
-	case d != nil && d.dict.Len == 1 && !b.unordered:
-		u.values = &constant{vector.DatumAt(d.dict, 0)}
+	case d != nil && len(d.distinct) == 1 && !b.unordered:
+		u.values = &constant{vector.StringDatum(d.distinct[0])}
 		return
-	case d != nil && 8*d.dict.Len <= b.rows:
-		u.values = d
+	case d != nil && 8*len(d.distinct) <= b.rows:
+		u.values = d.dictionary(set)
 		return
 	}
 	if s := encodeSymbols(b.values); s != nil && (d == nil || s.sizeBytes() < d.sizeBytes()) {
 		u.values = s
 	} else if d != nil {
-		u.values = d
+		u.values = d.dictionary(set)
 	} else {
 		u.values = &plainStrings{append([]int32(nil), b.values.Offsets()...), append([]byte(nil), b.values.Heap()...)}
 	}

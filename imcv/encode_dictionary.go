@@ -1,8 +1,9 @@
 package imcv
 
 import (
+	"cmp"
 	"math"
-	"sort"
+	"slices"
 
 	"github.com/weftdb/weft/vector"
 )
@@ -105,19 +106,19 @@ func numberDictionary(v *vector.Vector, set vector.Bitmap) *dictionary {
 		codes[i] = code
 	}
 	dict := vector.New(v.Kind, len(firsts))
-	rank := rankOf(len(firsts), func(a, b int) bool { return vector.CompareRows(v, firsts[a], v, firsts[b]) < 0 }, func(k int) {
+	rank := rankOf(len(firsts), func(a, b int) int { return vector.CompareRows(v, firsts[a], v, firsts[b]) }, func(k int) {
 		vector.AppendDatum(dict, vector.DatumAt(v, firsts[k]))
 	})
 	return &dictionary{packRanked(codes, rank, set), dict}
 }
 
 // rankOf sorts n values and returns the place of each; in is called with them in order.
-func rankOf(n int, less func(a, b int) bool, in func(k int)) []int64 {
+func rankOf(n int, compare func(a, b int) int, in func(k int)) []int64 {
 	order := make([]int, n)
 	for i := range order {
 		order[i] = i
 	}
-	sort.SliceStable(order, func(i, j int) bool { return less(order[i], order[j]) })
+	slices.SortFunc(order, compare)
 	rank := make([]int64, n)
 	for r, k := range order {
 		rank[k] = int64(r)
@@ -135,11 +136,18 @@ func packRanked(codes, rank []int64, set vector.Bitmap) *ints {
 	return packInts(codes, set, survey(codes, set), 4)
 }
 
-// stringDictionary makes a dictionary of strings, nil when there would be more than limit entries.
-func stringDictionary(v *vector.Vector, set vector.Bitmap, limit int) *dictionary {
+// repeated are the distinct strings of a column in the order of their first rows, and which of them each
+// row has.
+type repeated struct {
+	distinct []string
+	codes    []int64
+	heap     int // bytes of the distinct strings
+}
+
+// findRepeated returns nil when there are more than limit distinct strings.
+func findRepeated(v *vector.Vector, set vector.Bitmap, limit int) *repeated {
 	codeOf := map[string]int64{}
-	codes := make([]int64, v.Len)
-	var distinct []string
+	x := &repeated{codes: make([]int64, v.Len)}
 	for i := range v.Len {
 		if !set.Get(i) {
 			continue
@@ -147,25 +155,32 @@ func stringDictionary(v *vector.Vector, set vector.Bitmap, limit int) *dictionar
 		value := v.BytesAt(i)
 		code, ok := codeOf[string(value)]
 		if !ok {
-			if len(distinct) >= limit {
+			if len(x.distinct) >= limit {
 				return nil
 			}
-			code = int64(len(distinct))
-			distinct = append(distinct, string(value))
-			codeOf[distinct[code]] = code
+			code = int64(len(x.distinct))
+			x.distinct = append(x.distinct, string(value))
+			x.heap += len(value)
+			codeOf[x.distinct[code]] = code
 		}
-		codes[i] = code
+		x.codes[i] = code
 	}
-	size := 0
-	for _, d := range distinct {
-		size += len(d)
-	}
-	offsets, heap := make([]int32, 1, len(distinct)+1), make([]byte, 0, size)
-	rank := rankOf(len(distinct), func(a, b int) bool { return distinct[a] < distinct[b] }, func(k int) {
-		heap = append(heap, distinct[k]...)
+	return x
+}
+
+// sizeBytes is what a dictionary would take.
+func (x *repeated) sizeBytes() int {
+	return x.heap + 4*len(x.distinct) + widthOf(uint64(len(x.distinct)-1))*len(x.codes)
+}
+
+// dictionary sorts the strings and makes it.
+func (x *repeated) dictionary(set vector.Bitmap) *dictionary {
+	offsets, heap := make([]int32, 1, len(x.distinct)+1), make([]byte, 0, x.heap)
+	rank := rankOf(len(x.distinct), func(a, b int) int { return cmp.Compare(x.distinct[a], x.distinct[b]) }, func(k int) {
+		heap = append(heap, x.distinct[k]...)
 		offsets = append(offsets, int32(len(heap)))
 	})
-	return &dictionary{packRanked(codes, rank, set), stringVector(offsets, heap)}
+	return &dictionary{packRanked(x.codes, rank, set), stringVector(offsets, heap)}
 }
 
 // stringVector is a vector over memory of just the needed size.

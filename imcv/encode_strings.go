@@ -1,6 +1,10 @@
 package imcv
 
-import "github.com/weftdb/weft/vector"
+import (
+	"encoding/binary"
+
+	"github.com/weftdb/weft/vector"
+)
 
 // plainStrings is a column of strings as they are.
 type plainStrings struct {
@@ -43,51 +47,48 @@ func (x *symbols) at(i int) []uint16 {
 
 func (x *symbols) start(i int) int { return int(x.blocks[i/symbolBlock]) + int(x.offsets[i]) }
 
+// read decodes the rows that will be looked at; others are empty. Each symbol is copied as 16 bytes,
+// whatever its length: the heap has room for that behind its end, and what is too much is overwritten by
+// the next.
 func (x *symbols) read(v *vector.Vector, from, n int, valid vector.Bitmap, sel vector.Sel, _ *scratch) {
-	v.Reset(vector.Bytes, n)
+	offsets, heap := v.FillBytes(n, maxSymbol*(x.start(from+n)-x.start(from)+1))
+	at := 0
 	if sel == nil {
-		x.decode(v, from, n)
+		start := x.start(from)
+		for i := range n {
+			end := x.start(from + i + 1)
+			at = x.decode(heap, at, x.codes[start:end])
+			offsets[i+1] = int32(at)
+			start = end
+		}
 	} else {
 		next := 0
 		for _, i := range sel {
-			x.skip(v, int(i)-next)
-			x.decode(v, from+int(i), 1)
-			next = int(i) + 1
+			for ; next < int(i); next++ {
+				offsets[next+1] = int32(at)
+			}
+			at = x.decode(heap, at, x.at(from+int(i)))
+			offsets[next+1] = int32(at)
+			next++
 		}
-		x.skip(v, n-next)
+		for ; next < n; next++ {
+			offsets[next+1] = int32(at)
+		}
 	}
 	v.Valid = valid
 }
 
-// skip adds n rows that nobody looks at.
-func (x *symbols) skip(v *vector.Vector, n int) {
-	for range n {
-		v.EndBytes(v.HeapBuf())
-	}
-}
-
-// decode adds n strings from a position on. Each symbol is copied as 16 bytes, whatever its length: the
-// heap has room for that behind its end, and what is too much is overwritten by the next.
-func (x *symbols) decode(v *vector.Vector, from, n int) {
-	heap := v.HeapBuf()
-	start := x.start(from)
-	if need := len(heap) + maxSymbol*(x.start(from+n)-start) + maxSymbol; cap(heap) < need {
-		grown := make([]byte, len(heap), need+need/2)
-		copy(grown, heap)
-		heap = grown
-	}
+// decode writes a string at a place of the heap and returns where it ends.
+func (x *symbols) decode(heap []byte, at int, codes []uint16) int {
 	text, ends := x.alphabet.text, x.alphabet.ends
-	at, room := len(heap), heap[:cap(heap)]
-	for i := from + 1; i <= from+n; i++ {
-		end := x.start(i)
-		for _, c := range x.codes[start:end] {
-			low := int(ends[c])
-			copy(room[at:at+maxSymbol], text[low:low+maxSymbol])
-			at += int(ends[c+1]) - low
-		}
-		start = end
-		v.EndBytes(room[:at])
+	for _, c := range codes {
+		low, high := int(ends[c]), int(ends[c+1])
+		from, to := text[low:low+maxSymbol], heap[at:at+maxSymbol]
+		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(from))
+		binary.LittleEndian.PutUint64(to[8:], binary.LittleEndian.Uint64(from[8:]))
+		at += high - low
 	}
+	return at
 }
 
 // encodeSymbols writes strings with an alphabet made for them; nil when that does not save a quarter at

@@ -55,12 +55,41 @@ func (b *boundTest) narrowCodes(mask []uint64, from, n int, s *scratch) {
 	case b.codes.starts != nil:
 		b.narrowRuns(mask, from, n)
 	case b.codes.slope != 0:
+		switch b.onSlope(from, n) {
+		case allRows:
+			return
+		case noRows:
+			clear(mask)
+			return
+		}
 		values := s.ints(n)
 		readInts(values, b.codes, from)
 		maskCodes(mask, vector.BytesOf(values), 0, n, 8, b.low, b.span)
 	default:
 		b.narrowRange(mask, from, n)
 	}
+}
+
+// onSlope decides on a whole window by the part of the line that it lies on.
+func (b *boundTest) onSlope(from, n int) outcome {
+	s := b.codes
+	if b.low+b.span < b.low || int64(b.low+b.span) < int64(b.low) {
+		return someRows // all values but one
+	}
+	low, high := s.base+s.slope*int64(from), s.base+s.slope*int64(from+n-1)
+	low, high = min(low, high), max(low, high)
+	if s.width > 0 {
+		high += 1<<(8*s.width) - 1
+	}
+	switch {
+	case high < low: // too far out to say
+		return someRows
+	case low > int64(b.low+b.span) || high < int64(b.low):
+		return noRows
+	case low >= int64(b.low) && high <= int64(b.low+b.span):
+		return allRows
+	}
+	return someRows
 }
 
 // narrowRange tests codes from one on.

@@ -274,31 +274,59 @@ func TestZoneExcludes(t *testing.T) {
 	}
 }
 
+// BenchmarkUnitRead measures reading a whole unit, batch by batch.
 func BenchmarkUnitRead(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []struct {
 		name  string
-		typ   catalog.Type
+		id    catalog.TypeID
 		shape string
-	}{{"packed1", catalog.Type{ID: catalog.Int8}, "small"}, {"packed2", catalog.Type{ID: catalog.Int8}, "medium"},
-		{"packed4", catalog.Type{ID: catalog.Int8}, "large"}, {"plain", catalog.Type{ID: catalog.Int8}, "huge"}, {"dictionary", catalog.Type{ID: catalog.Text}, "small"}} {
+	}{{"packed1", catalog.Int8, "small"}, {"packed2", catalog.Int8, "medium"}, {"packed4", catalog.Int8, "large"}, {"plain", catalog.Int8, "huge"},
+		{"sequence", catalog.Int8, "ascending"}, {"runs", catalog.Int8, "sorted"}, {"numbers", catalog.Int8, "far apart"},
+		{"scaled", catalog.Float8, "medium"}, {"dictionary", catalog.Text, "small"}, {"symbols", catalog.Text, "words"}} {
 		b.Run(k.name, func(b *testing.B) {
-			c := testColumn{typ: k.typ}
-			for i := range 65536 {
+			c := testColumn{typ: catalog.Type{ID: k.id}}
+			for i := range storage.GroupRows {
 				c.positions = append(c.positions, i)
-				c.values = append(c.values, randomValue(r, k.typ.Kind(), k.shape))
+				c.values = append(c.values, shapedValue(r, c.typ.Kind(), k.shape, i))
 			}
-			builder := newUnitBuilder(k.typ)
+			builder := newUnitBuilder(c.typ)
 			addColumn(builder, c)
 			u := builder.finish(presence(c))
 			v, s := &vector.Vector{}, scratch{}
 			b.ReportAllocs()
 			for b.Loop() {
-				for from := 0; from < 65536; from += 1024 {
+				for from := 0; from < storage.GroupRows; from += 1024 {
 					u.read(v, from, 1024, nil, &s)
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/65536, "ns/row")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/storage.GroupRows, "ns/row")
+			b.ReportMetric(float64(u.sizeBytes())/storage.GroupRows, "B/row")
+		})
+	}
+}
+
+// BenchmarkUnitBuild measures choosing and making encodings.
+func BenchmarkUnitBuild(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, k := range []struct {
+		name  string
+		id    catalog.TypeID
+		shape string
+	}{{"packed", catalog.Int8, "large"}, {"runs", catalog.Int8, "sorted"}, {"scaled", catalog.Float8, "medium"}, {"dictionary", catalog.Text, "small"}, {"symbols", catalog.Text, "words"}} {
+		b.Run(k.name, func(b *testing.B) {
+			c := testColumn{typ: catalog.Type{ID: k.id}}
+			for i := range storage.GroupRows {
+				c.positions = append(c.positions, i)
+				c.values = append(c.values, shapedValue(r, c.typ.Kind(), k.shape, i))
+			}
+			builder := newUnitBuilder(c.typ)
+			addColumn(builder, c)
+			b.ReportAllocs()
+			for b.Loop() {
+				builder.finish(presence(c))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/storage.GroupRows, "ns/row")
 		})
 	}
 }
