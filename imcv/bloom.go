@@ -18,8 +18,11 @@ const bloomBitsPerRow = 8
 func makeBloom(u *unit, v *vector.Vector, set vector.Bitmap) bloom {
 	switch x := u.values.(type) {
 	case *plainStrings, *symbols:
+		if len(v.Heap()) > maxBloomLength*v.Len {
+			return nil
+		}
 	case *integers:
-		if x.width < 4 || x.starts != nil {
+		if x.width < 4 || x.starts != nil || x.slope != 0 {
 			return nil
 		}
 	default:
@@ -37,6 +40,10 @@ func makeBloom(u *unit, v *vector.Vector, set vector.Bitmap) bloom {
 	}
 	return b
 }
+
+// maxBloomLength is the average length of strings up to which they have a filter: nobody looks for one of
+// many long texts by the whole of it.
+const maxBloomLength = 40
 
 // minBloomRows keeps small units, which are compared in no time, without a filter.
 const minBloomRows = 4096

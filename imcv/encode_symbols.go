@@ -18,14 +18,23 @@ const (
 	pairThreshold = 6
 )
 
-// alphabet is the texts of symbols, one behind the other: symbol c is text[ends[c]:ends[c+1]]. The
-// first 256 are the single bytes. 16 bytes follow the last, so that any symbol may be read as 16.
+// alphabet is the texts of symbols, one behind the other. The first 256 are the single bytes. 16 bytes
+// follow the last, so that any symbol may be read as 16.
 type alphabet struct {
-	text []byte
-	ends []uint16
+	text  []byte
+	count int // symbols
+	// places say where symbols begin, in the upper 24 bits, and how long they are. Those beyond count are
+	// empty: whatever a code is, decoding it stays within the memory that is there.
+	places [maxSymbols]uint32
 }
 
-func (a *alphabet) sizeBytes() int { return len(a.text) + 2*len(a.ends) }
+func (a *alphabet) sizeBytes() int { return len(a.text) + 4*maxSymbols }
+
+// symbol returns a symbol's text.
+func (a *alphabet) symbol(c int) []byte {
+	p := a.places[c]
+	return a.text[p>>8 : p>>8+p&0xff]
+}
 
 // trainer finds symbols and replaces text by them: always the longest one that fits, so that a string
 // has one spelling only.
@@ -236,10 +245,10 @@ func (t *trainer) pays(v *vector.Vector, stride int) bool {
 
 // alphabet returns the symbols' texts.
 func (t *trainer) alphabet() *alphabet {
-	a := &alphabet{ends: make([]uint16, 1, len(t.texts)+1)}
-	for _, text := range t.texts {
+	a := &alphabet{count: len(t.texts)}
+	for c, text := range t.texts {
+		a.places[c] = uint32(len(a.text)<<8 | len(text))
 		a.text = append(a.text, text...)
-		a.ends = append(a.ends, uint16(len(a.text)))
 	}
 	a.text = append(a.text, make([]byte, maxSymbol)...)
 	return a
@@ -248,8 +257,8 @@ func (t *trainer) alphabet() *alphabet {
 // trainer returns what encodes strings with the alphabet again.
 func (a *alphabet) trainer() *trainer {
 	t := newTrainer()
-	for c := 256; c+1 < len(a.ends); c++ {
-		text := a.text[a.ends[c]:a.ends[c+1]]
+	for c := 256; c < a.count; c++ {
+		text := a.symbol(c)
 		if len(text) <= 8 {
 			t.insert(text, load(text))
 			continue

@@ -249,8 +249,11 @@ func (x *plainStrings) write(w *unitWriter) {
 
 func (x *symbols) write(w *unitWriter) {
 	w.bytes(x.alphabet.text)
-	w.int(len(x.alphabet.ends))
-	w.bytes(vector.BytesOf(x.alphabet.ends))
+	lengths := make([]byte, x.alphabet.count)
+	for c := range lengths {
+		lengths[c] = byte(x.alphabet.places[c])
+	}
+	w.bytes(lengths)
 	w.int(len(x.codes))
 	w.bytes(vector.BytesOf(x.codes))
 	w.bytes(vector.BytesOf(x.blocks))
@@ -260,7 +263,18 @@ func (x *symbols) write(w *unitWriter) {
 
 func (r *unitReader) symbols(rows int) *symbols {
 	x := &symbols{alphabet: &alphabet{text: r.bytes()}}
-	x.alphabet.ends = readSlice[uint16](r, r.int())
+	at := 0
+	for c, n := range r.view() {
+		if c >= maxSymbols || n > maxSymbol {
+			r.fail()
+			break
+		}
+		x.alphabet.places[c] = uint32(at)<<8 | uint32(n)
+		x.alphabet.count, at = c+1, at+int(n)
+	}
+	if at+maxSymbol != len(x.alphabet.text) {
+		r.fail()
+	}
 	x.codes = readSlice[uint16](r, r.int())
 	x.blocks = readSlice[int32](r, rows/symbolBlock+1)
 	x.offsets = readSlice[uint16](r, rows+1)

@@ -97,13 +97,23 @@ func (s *storeView) tried(number int, commit uint64) {
 
 // NewManager returns a manager without views; Refresh finds those the catalog defines.
 func NewManager(engine *storage.Engine, o Options) *Manager {
-	return &Manager{engine: engine, files: newUnitFiles(engine), options: o, tables: map[catalog.TableID]*tableView{}, wake: make(chan struct{}, 1)}
+	m := &Manager{engine: engine, files: newUnitFiles(engine), tables: map[catalog.TableID]*tableView{}, wake: make(chan struct{}, 1)}
+	m.options = m.possible(o)
+	return m
+}
+
+// possible replaces what the database cannot do: one in memory has no files to swap units to.
+func (m *Manager) possible(o Options) Options {
+	if o.Policy == PolicySwap && !m.files.ok {
+		o.Policy = PolicyDelete
+	}
+	return o
 }
 
 // SetOptions changes the options; they hold from the next round of building.
 func (m *Manager) SetOptions(o Options) {
 	m.mu.Lock()
-	m.options = o
+	m.options = m.possible(o)
 	m.mu.Unlock()
 	m.shrink()
 	m.nudge()
@@ -237,7 +247,7 @@ type State struct {
 // State returns the state of a table's view.
 func (m *Manager) State(t *catalog.Table) State {
 	var out State
-	for _, info := range m.Info(t) {
+	for _, info := range m.info(t, func(*Info, *group) {}) {
 		out.Groups += info.Groups
 		out.LoadedGroups += info.LoadedGroups
 		out.TouchedRows += info.TouchedRows
@@ -257,7 +267,10 @@ type Info struct {
 }
 
 // Info returns a table's view node by node.
-func (m *Manager) Info(t *catalog.Table) []Info {
+func (m *Manager) Info(t *catalog.Table) []Info { return m.info(t, (*Info).count) }
+
+// info describes the view; count adds what takes looking at every unit.
+func (m *Manager) info(t *catalog.Table, count func(*Info, *group)) []Info {
 	out := make([]Info, len(t.Stores))
 	v := m.view(t.ID)
 	current := m.engine.View()
@@ -280,7 +293,7 @@ func (m *Manager) Info(t *catalog.Table) []Info {
 			if g := sl.newest(); g != nil {
 				info.LoadedGroups++
 				info.TouchedRows += g.journal.TouchedCount()
-				info.count(g)
+				count(info, g)
 			}
 		}
 		info.LoadedGroups = min(info.LoadedGroups, info.Groups)
