@@ -32,7 +32,12 @@ var testOptions = Options{Enabled: true, BudgetBytes: 1 << 30, Workers: 2, Flush
 // newViews makes a database with a table of a number, a text and a null or a number, and loads its view.
 func newViews(t testing.TB, groups int, o Options) *views {
 	t.Helper()
-	v := &views{t: t, fs: vfs.NewMem(), groups: groups}
+	return newViewsOn(t, vfs.NewMem(), groups, o)
+}
+
+func newViewsOn(t testing.TB, fs *vfs.MemFS, groups int, o Options) *views {
+	t.Helper()
+	v := &views{t: t, fs: fs, groups: groups}
 	v.open(o)
 	v.tbl = &catalog.Table{ID: v.e.NewTableID(), Schema: "public", Name: "t", SchemaVersion: 1, NextColumn: 4, HasView: true, Stores: []catalog.StoreID{v.e.NewStoreID()},
 		Columns: []catalog.Column{{ID: 1, Name: "a", Type: catalog.Type{ID: catalog.Int8}, AddedIn: 1, Covered: true},
