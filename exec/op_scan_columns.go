@@ -107,7 +107,9 @@ func (r *columnReader) Open(store catalog.StoreID, number int) error {
 		r.views.Served.Rows.Add(1)
 		return r.openRows(nil)
 	}
-	s.stats.count(factFromDisk, int64(r.group.FromDisk))
+	if r.group.FromDisk > 0 {
+		s.stats.count(factFromDisk, 1)
+	}
 	if err := r.coded.bind(&r.group); err != nil {
 		return err
 	}

@@ -296,11 +296,11 @@ func (m *Manager) work(ctx context.Context, o Options, tasks []task, background 
 
 const (
 	maxLateness = 2 * time.Millisecond
-	longestWait = 64 * time.Millisecond
+	longestWait = 16 * time.Millisecond
 )
 
 // giveWay waits while the processors have more to do than they can: a goroutine whose timer rings is then
-// late, as statements are that wait for a processor. After about a tenth of a second building goes on
+// late, as statements are that wait for a processor. After about 30 ms building goes on
 // regardless, so that a busy database still gets its units.
 func giveWay(ctx context.Context) {
 	for wait := time.Millisecond; wait <= longestWait && ctx.Err() == nil; wait *= 2 {
