@@ -92,6 +92,10 @@ func (f *groupFile) covers(t *catalog.Table) bool {
 	return n == len(f.units)
 }
 
+// maxHeapBytes is how much text a unit holds: offsets have 32 bits. A group with more is left to rows, as one
+// without rows is.
+const maxHeapBytes = 1 << 30
+
 // groupData is a row group read for building.
 type groupData struct {
 	columns  []columnType
@@ -143,6 +147,9 @@ func (m *Manager) readGroup(ctx context.Context, view *storage.View, t *catalog.
 		}
 		for i := range cols {
 			data.builders[i].add(batch.Vecs[i], positions)
+			if len(data.builders[i].values.Heap()) > maxHeapBytes {
+				return &groupData{}, nil
+			}
 		}
 		data.rows += batch.N
 		data.limit = positions[len(positions)-1] + 1

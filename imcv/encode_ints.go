@@ -13,7 +13,7 @@ import (
 //
 // The value at position i is base + step·code + slope·i, where code is the i-th one, or the one of the
 // run that holds i. Codes have whole bytes: codes of an odd number of bits save up to half of the
-// memory but take three times as long to unpack (BenchmarkBits), and most of what they would save is
+// memory but take four times as long to unpack (BenchmarkBits), and most of what they would save is
 // had from steps, runs and dictionaries.
 type ints struct {
 	base, step, slope int64

@@ -164,7 +164,8 @@ func (s *slot) trim(live []uint64) {
 	}
 }
 
-// withdraw takes one version away.
+// withdraw takes one version away; with the newest go those behind it, which would look like the newest and
+// no longer learn of changes.
 func (s *slot) withdraw(g *group) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,9 +173,15 @@ func (s *slot) withdraw(g *group) {
 	if old == nil || !slices.Contains(*old, g) {
 		return
 	}
-	kept := slices.DeleteFunc(slices.Clone(*old), func(v *group) bool { return v == g })
+	gone := []*group{g}
+	if (*old)[0] == g {
+		gone = *old
+	}
+	kept := slices.DeleteFunc(slices.Clone(*old), func(v *group) bool { return slices.Contains(gone, v) })
 	s.versions.Store(&kept)
-	g.unpin()
+	for _, v := range gone {
+		v.unpin()
+	}
 }
 
 // needed splits versions into the newest with those that some live view would use, and the rest. live

@@ -1,6 +1,7 @@
 package imcv
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -33,16 +34,23 @@ type Counters struct {
 // clock chooses what leaves memory: its hand goes round the units in memory and passes over those that
 // were used since it came by last.
 type clock struct {
-	mu   sync.Mutex
-	ring []*column // in memory, or were until lately
-	hand int
+	mu    sync.Mutex
+	ring  []*column // in memory, or were until lately
+	hand  int
+	sweep int // length at which those that have left are removed
 }
 
-func (k *clock) add(columns ...*column) {
+func (k *clock) add(c *column) {
 	k.mu.Lock()
-	k.ring = append(k.ring, columns...)
-	k.mu.Unlock()
+	defer k.mu.Unlock()
+	if len(k.ring) >= k.sweep { // while memory suffices, the hand stands still
+		k.ring = slices.DeleteFunc(k.ring, func(c *column) bool { return c.unit.Load() == nil })
+		k.sweep = 2*len(k.ring) + minSweep
+	}
+	k.ring = append(k.ring, c)
 }
+
+const minSweep = 256
 
 // next takes the next victim out of the ring, nil when there is none.
 func (k *clock) next() *column {

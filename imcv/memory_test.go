@@ -488,6 +488,51 @@ func TestOldVersions(t *testing.T) {
 	}
 }
 
+// TestClockForgets builds a group again and again while memory suffices: the clock does not keep the units that
+// have left.
+func TestClockForgets(t *testing.T) {
+	k := &clock{}
+	live := &column{}
+	live.unit.Store(&unit{})
+	k.add(live)
+	for range 10 * minSweep {
+		c := &column{}
+		c.unit.Store(&unit{})
+		k.add(c)
+		c.evict()
+	}
+	if len(k.ring) > 2*minSweep {
+		t.Errorf("%d columns are kept", len(k.ring))
+	}
+	if c := k.next(); c != live || k.next() != nil {
+		t.Error("what is in memory was not found, or something else")
+	}
+}
+
+// TestWithdraw leaves a group to rows while an old view holds its version before: the group is built again
+// when there is room, and changes are seen meanwhile and afterwards.
+func TestWithdraw(t *testing.T) {
+	o := testOptions
+	o.Policy = PolicyEscape
+	v := newViews(t, 1, o)
+	defer v.close()
+	old := v.e.View()
+	defer old.Release()
+	v.change(0, 7)
+	if _, err := v.m.Flush(v.tbl); err != nil {
+		t.Fatal(err)
+	}
+	o.BudgetBytes = 1
+	v.m.SetOptions(o)
+	v.change(0, 8)
+	v.check(0)
+	o.BudgetBytes = 1 << 30
+	v.m.SetOptions(o)
+	v.populate()
+	v.change(0, 9)
+	v.check(1)
+}
+
 // TestBudget lets readers and writers work while memory is too short for all units.
 func TestBudget(t *testing.T) {
 	v := newViews(t, 3, testOptions)

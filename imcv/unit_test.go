@@ -1,6 +1,7 @@
 package imcv
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -325,6 +326,32 @@ func BenchmarkUnitBuild(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				builder.finish(presence(c))
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/storage.GroupRows, "ns/row")
+		})
+	}
+}
+
+// BenchmarkBits measures what codes of an odd number of bits would cost, beside those of whole bytes.
+func BenchmarkBits(b *testing.B) {
+	data := alignedBytes(4*storage.GroupRows + 8)
+	dst := make([]uint32, 1024)
+	for _, bits := range []int{13, 16, 18, 32} {
+		mask := uint64(1)<<bits - 1
+		b.Run(fmt.Sprint(bits), func(b *testing.B) {
+			s := &ints{width: bits / 8, step: 1, codes: data}
+			for b.Loop() {
+				for from := 0; from < storage.GroupRows; from += len(dst) {
+					if bits%8 == 0 {
+						readInts(dst, s, from)
+						continue
+					}
+					at := from * bits
+					for i := range dst {
+						dst[i] = uint32(binary.LittleEndian.Uint64(data[at>>3:]) >> (at & 7) & mask)
+						at += bits
+					}
+				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/storage.GroupRows, "ns/row")
 		})
