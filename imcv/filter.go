@@ -23,6 +23,7 @@ type UnitFilter struct {
 type conjunct struct {
 	col    catalog.ColumnID // 0 = not of one covered column
 	test   *zoneTest        // nil = no comparison with known values
+	match  *likeTest        // nil = no LIKE that symbols can answer
 	null   nullTest
 	values *valueFilter // decides on single values; nil = none
 }
@@ -51,6 +52,7 @@ func NewUnitFilter(filter []expr.Expr, column func(expr.ColID) (catalog.ColumnID
 		case *expr.Call:
 			if len(e.Args) == 2 && e.Fn.Operator {
 				c.comparison(e.Fn.Name, e.Args[0], e.Args[1], column, env)
+				c.like(e, column, env)
 			}
 		case *expr.InList:
 			if !e.Negated {

@@ -15,6 +15,8 @@ func (b *boundTest) narrow(mask []uint64, from, n int, s *scratch) {
 		return
 	case bySpelling:
 		b.narrowSpelling(mask, from)
+	case byMatch:
+		b.match.narrow(mask, b.unit.values.(*symbols), from)
 	case byRange:
 		b.narrowCodes(mask, from, n, s)
 	case byFlags:

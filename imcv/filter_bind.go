@@ -18,6 +18,7 @@ const (
 	byRange            // codes within a range pass
 	byFlags            // codes with a flag pass
 	bySpelling         // strings spelt in one of these ways pass
+	byMatch            // strings that match a pattern pass
 )
 
 // boundTest is a conjunct made ready for one unit.
@@ -30,6 +31,7 @@ type boundTest struct {
 	flags     []uint8
 	nulls     bool // NULL passes
 	spellings [][]uint16
+	match     *likeTest
 }
 
 // bind makes a conjunct ready for a unit; false when the unit's encoding cannot answer it.
@@ -47,6 +49,11 @@ func (c *conjunct) bind(u *unit) (boundTest, bool) {
 		if ok := b.compare(c.test); ok {
 			return b, true
 		}
+	}
+	if _, ok := u.values.(*symbols); ok && c.match != nil {
+		c.match.reset()
+		b.outcome, b.match = byMatch, c.match
+		return b, true
 	}
 	if d, ok := u.values.(*dictionary); ok && c.values != nil {
 		return b, b.perValue(d, c.values)

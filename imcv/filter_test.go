@@ -52,7 +52,7 @@ func randomCondition(t *testing.T, r *rand.Rand, c testColumn) expr.Expr {
 		}
 		return in
 	case k == 3 && c.typ.ID == catalog.Text:
-		pattern := &expr.Const{Value: vector.StringDatum([]string{"%1%", "value -%", "%final%sleep%", "%5", "_alue%"}[r.IntN(5)]), Typ: c.typ}
+		pattern := &expr.Const{Value: vector.StringDatum([]string{"%1%", "value -%", "%final%sleep%", "%5", "_alue%", "final%s ", "%eps%", "%", "value 5", ""}[r.IntN(10)]), Typ: c.typ}
 		e, err = expr.ResolveLike(col, pattern, nil, false, r.IntN(2) == 0, 0)
 	case k == 4:
 		return &expr.IsDistinct{Left: col, Right: value(), Negated: r.IntN(2) == 0}
@@ -158,6 +158,53 @@ func apply(t *testing.T, reader *GroupReader, b *vector.Batch, conds []expr.Expr
 		out = slices.Clone(sel)
 	}
 	return out
+}
+
+// TestLikeTest compares the automaton with LIKE on random strings and patterns of few letters.
+func TestLikeTest(t *testing.T) {
+	r := newRand(t)
+	random := func(letters string, n int) string {
+		b := make([]byte, r.IntN(n))
+		for i := range b {
+			b[i] = letters[r.IntN(len(letters))]
+		}
+		return string(b)
+	}
+	text := catalog.Type{ID: catalog.Text}
+	for range 3000 {
+		pattern := random("ab%", 9)
+		l := newLikeTest(pattern)
+		v := vector.New(vector.Bytes, 20)
+		for range 20 {
+			v.AppendString(random("ab", 12))
+		}
+		like, err := expr.ResolveLike(&expr.Col{ID: 1, Typ: text}, &expr.Const{Value: vector.StringDatum(pattern), Typ: text}, nil, false, false, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := expr.CompileFilter(like, func(expr.ColID) int { return 0 }, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := f.Select(&vector.Batch{N: 20, Vecs: []*vector.Vector{v}}, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 20 {
+			s := uint8(1)
+			for _, b := range v.BytesAt(i) {
+				s = l.next[s][b]
+			}
+			if got := l.ends[s]; got != slices.Contains(want, uint16(i)) {
+				t.Fatalf("%q like %q: %v", v.BytesAt(i), pattern, got)
+			}
+		}
+	}
+	for _, pattern := range []string{"a_", "\\%", string(make([]byte, 100))} {
+		if newLikeTest(pattern) != nil {
+			t.Errorf("pattern %q was taken", pattern)
+		}
+	}
 }
 
 // TestBloom makes sure that filters hold all values of their units and exclude most others.
