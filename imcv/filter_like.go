@@ -29,8 +29,8 @@ const (
 // like takes LIKE and NOT LIKE of a column and a pattern known now whose only wildcard is %: _ stands for a
 // character of one to four bytes.
 func (c *conjunct) like(e *expr.Call, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) {
-	col, ok := e.Args[0].(*expr.Col)
-	if !ok || e.Fn.Name != "~~" && e.Fn.Name != "!~~" || col.Typ.ID != catalog.Text && col.Typ.ID != catalog.Varchar {
+	col := columnOf(e.Args[0])
+	if col == nil || e.Fn.Name != "~~" && e.Fn.Name != "!~~" || col.Typ.ID != catalog.Text && col.Typ.ID != catalog.Varchar {
 		return
 	}
 	pattern, ok := known(e.Args[1], col.Typ, env)

@@ -22,11 +22,11 @@ func (c *conjunct) comparison(op string, left, right expr.Expr, column func(expr
 	if _, ok := mirrored[op]; !ok {
 		return
 	}
-	if _, ok := left.(*expr.Col); !ok {
+	if columnOf(left) == nil {
 		left, right, op = right, left, mirrored[op]
 	}
-	col, ok := left.(*expr.Col)
-	if !ok || !comparable(col.Typ) {
+	col := columnOf(left)
+	if col == nil || !comparable(col.Typ) {
 		return
 	}
 	value, ok := known(right, col.Typ, env)
@@ -37,8 +37,8 @@ func (c *conjunct) comparison(op string, left, right expr.Expr, column func(expr
 }
 
 func (c *conjunct) inList(e *expr.InList, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) {
-	col, ok := e.Arg.(*expr.Col)
-	if !ok || !comparable(col.Typ) {
+	col := columnOf(e.Arg)
+	if col == nil || !comparable(col.Typ) {
 		return
 	}
 	id, covered := column(col.ID)
@@ -78,6 +78,16 @@ func (t *zoneTest) mayHold(b bloom) bool {
 		}
 	}
 	return false
+}
+
+// columnOf returns the column that an expression is, maybe under the cast of varchar to text, which leaves
+// values as they are; nil if it is none.
+func columnOf(e expr.Expr) *expr.Col {
+	if c, ok := e.(*expr.Cast); ok && c.Typ.ID == catalog.Text && c.Arg.Type().ID == catalog.Varchar {
+		e = c.Arg
+	}
+	col, _ := e.(*expr.Col)
+	return col
 }
 
 // comparable reports whether values of a type compare by their representation. char(n) does not:

@@ -117,7 +117,7 @@ func randomValue(r *rand.Rand, kind vector.Kind, shape string) vector.Datum {
 }
 
 var unitTypes = []catalog.Type{{ID: catalog.Bool}, {ID: catalog.Int2}, {ID: catalog.Int4}, {ID: catalog.Int8},
-	{ID: catalog.Numeric, Prec: 30}, {ID: catalog.Float4}, {ID: catalog.Float8}, {ID: catalog.Interval}, {ID: catalog.Text}}
+	{ID: catalog.Numeric, Prec: 30}, {ID: catalog.Float4}, {ID: catalog.Float8}, {ID: catalog.Interval}, {ID: catalog.Text}, {ID: catalog.Varchar}}
 
 var unitShapes = []string{"one", "small", "medium", "large", "huge", "not null", "ascending", "sorted", "far apart", "words"}
 
