@@ -16,7 +16,7 @@ func TestCrash(t *testing.T) {
 	r := newRand(t)
 	rounds := 6
 	if testing.Short() {
-		rounds = 2
+		rounds = 1
 	}
 	fs := vfs.NewCrashableMem()
 	v := newViewsOn(t, fs, 2, testOptions)

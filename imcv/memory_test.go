@@ -305,6 +305,9 @@ func damage(t testing.TB, fs vfs.FS, name string, change func([]byte) []byte) {
 // TestGivenUp lets units and groups go without files, and takes them back when there is room.
 func TestGivenUp(t *testing.T) {
 	for _, policy := range []string{PolicyDelete, PolicyEscape} {
+		if testing.Short() && policy == PolicyDelete {
+			continue
+		}
 		t.Run(policy, func(t *testing.T) {
 			o := testOptions
 			o.Policy = policy
@@ -342,6 +345,9 @@ func TestGivenUp(t *testing.T) {
 
 // TestRestart takes over the files of groups that have not changed, and no other.
 func TestRestart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after the other: the race detector has nothing to find")
+	}
 	v := newViews(t, 4, testOptions)
 	defer func() { v.close() }()
 	built := func(adopted, builds int64) {
@@ -411,6 +417,9 @@ func TestRestart(t *testing.T) {
 
 // TestForeignFiles puts another database's files, and those of a later state, into a database.
 func TestForeignFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one thing after the other: the race detector has nothing to find")
+	}
 	v := newViews(t, 2, testOptions)
 	v.close()
 	other := newViews(t, 2, testOptions)
@@ -540,7 +549,7 @@ func TestBudget(t *testing.T) {
 	full := v.m.MemoryBytes()
 	for _, policy := range []string{PolicySwap, PolicyDelete, PolicyEscape} {
 		for _, percent := range []int64{25, 50, 100} {
-			if testing.Short() && percent != 50 {
+			if testing.Short() && (percent != 50 || policy == PolicyDelete) {
 				continue
 			}
 			t.Run(fmt.Sprint(policy, percent), func(t *testing.T) {
