@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
@@ -23,6 +24,9 @@ func (r *running) copyTo(n *sql.Copy, o copyOptions) (*Rows, error) {
 	} else {
 		core := &sql.SelectCore{Span: n.Span, From: []sql.TableRef{&sql.TableName{Span: n.Table.Span, Name: n.Table}}}
 		if t := (&planner.DDL{Input: r.s.input(r.s.Catalog())}).FindTable(n.Table); t != nil {
+			if t.Kind == catalog.PartitionedTable {
+				return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot copy from partitioned table %q", t.Name).WithHint("Try the COPY (SELECT ...) TO variant.")
+			}
 			at, err := copiedColumns(t, n.Columns)
 			if err != nil {
 				return nil, err

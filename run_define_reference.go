@@ -51,7 +51,11 @@ func (d *definition) dropDependents(list planner.Dependents) error {
 			return err
 		}
 		if child := d.ddl.Catalog.Table(ref.Child.ID); child != nil {
-			if err := d.put(planner.WithoutForeignKey(child, ref.Key.Name)); err != nil {
+			without := planner.WithoutForeignKey(child, ref.Key.Name)
+			if err := d.put(without); err != nil {
+				return err
+			}
+			if err := d.alterBelow(child, without, &sql.AlterTable{}); err != nil {
 				return err
 			}
 		}

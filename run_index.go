@@ -71,6 +71,9 @@ func (d *definition) dropIndex(n *sql.Drop) (*Rows, error) {
 // namedIndex looks up an index that DROP names; nil if there is none and the statement says IF EXISTS.
 func (d *definition) namedIndex(n *sql.Drop, name sql.ObjectName) (*catalog.Table, *catalog.Index, error) {
 	t, index := d.ddl.LookupIndex(name)
+	if index != nil && n.Concurrently && t.Kind == catalog.PartitionedTable {
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "cannot drop partitioned index %q concurrently", index.Name)
+	}
 	if index != nil {
 		return t, index, nil
 	}

@@ -115,6 +115,11 @@ func (d *definition) alterPartitioned(t *catalog.Table, n *sql.AlterTable) error
 	if t = d.ddl.FindTable(n.Name); t == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.String())
 	}
+	for _, action := range n.Actions {
+		if len(n.Actions) > 1 && standsAlone(action) {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "this form of ALTER TABLE cannot be combined with others").At(action.SourceSpan().Start)
+		}
+	}
 	switch action := n.Actions[0].(type) {
 	case *sql.AttachPartition:
 		return d.attach(t, action)
@@ -141,7 +146,25 @@ func (d *definition) alterPartitioned(t *catalog.Table, n *sql.AlterTable) error
 			return err
 		}
 	}
+	if t.Kind == catalog.PartitionedTable {
+		for _, ref := range change.Referencing {
+			if err := d.checkForeignKey(ref.Child, ref.Key); err != nil {
+				return err
+			}
+		}
+	}
 	return d.touchAbove(t)
+}
+
+// standsAlone reports whether an action is about one partition.
+func standsAlone(action sql.AlterAction) bool {
+	switch n := action.(type) {
+	case *sql.AttachPartition, *sql.DetachPartition:
+		return true
+	case *sql.ColView:
+		return n.Partition.Name != ""
+	}
+	return false
 }
 
 // alterBelow repeats an ALTER TABLE in the partitions of a table, given as it was and is.
@@ -356,6 +379,9 @@ func (d *definition) belongs(t *catalog.Table) (bool, error) {
 // belongs reports whether all rows of a partition, read through a view, are where the bounds want them.
 func (r *running) belongs(t *catalog.Table, in planner.Input, view *storage.View, txn *storage.Txn) (bool, error) {
 	above := in.Catalog.Ancestors(t)
+	if len(above) == 0 {
+		return true, nil // the table above is missing: the check of the catalog says so
+	}
 	root := above[len(above)-1]
 	desc, err := planner.PartitionDesc(in.Catalog, root)
 	if err != nil {

@@ -67,6 +67,11 @@ func (d *definition) dropWithDependents(t *catalog.Table) error {
 	if err := d.dropDependents(d.ddl.TableDependents([]*catalog.Table{t})); err != nil {
 		return err
 	}
+	for _, p := range d.ddl.Catalog.Descendants(t.ID) {
+		if err := d.dropRelation(p); err != nil {
+			return err
+		}
+	}
 	return d.dropRelation(d.ddl.Catalog.Table(t.ID))
 }
 
@@ -82,7 +87,12 @@ func (d *definition) deleteRows(t *catalog.Table) error {
 	if err != nil || !some {
 		return err
 	}
-	return d.put(d.ddl.Truncated(t))
+	for _, p := range append(d.ddl.Catalog.Descendants(t.ID), t) {
+		if err := d.put(d.ddl.Truncated(p)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dropTemporaries drops all of the session's temporary relations, in its transaction if one is open.

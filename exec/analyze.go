@@ -27,6 +27,26 @@ type nodeStats struct {
 	mu         sync.Mutex // guards facts and sums
 	facts      []planner.Fact
 	sums       map[string]int64 // facts that are sums over all workers and loops
+	selections selections
+}
+
+// selections are what the executions of a scan of a partitioned table have selected.
+type selections struct{ times, sum, most int64 }
+
+// selects notes one more selection and returns all so far.
+func (s *nodeStats) selects(leaves int) selections {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := &s.selections
+	n.times, n.sum, n.most = n.times+1, n.sum+int64(leaves), max(n.most, int64(leaves))
+	return *n
+}
+
+// drop removes a line.
+func (s *nodeStats) drop(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.facts = slices.DeleteFunc(s.facts, func(f planner.Fact) bool { return f.Key == key })
 }
 
 func newPlanStats() *planStats { return &planStats{nodes: map[planner.Node]*nodeStats{}} }

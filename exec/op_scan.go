@@ -72,6 +72,7 @@ const (
 	factPruned   = "Row Groups Pruned"
 	factUnits    = "Row Groups from Units"
 	factByRows   = "Row Groups from Rows"
+	factFromDisk = "Row Groups from Disk"
 	factTouched  = "Changed Rows Merged"
 	factFetched  = "Rows Fetched by Reference"
 	factByFilter = "Rows Removed by Filter"

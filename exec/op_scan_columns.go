@@ -21,12 +21,11 @@ import (
 type columnReader struct {
 	scan   *scanSource
 	views  *imcv.Manager
-	pruner *imcv.Pruner
 	filter expr.Filter // nil = no condition
+	coded  codedFilter
 
 	covered []catalog.ColumnID // by scan column; 0 = fetched from rows
 	units   []catalog.ColumnID // those that are read from units
-	tested  []bool             // scan columns the filter uses
 	late    []int              // scan columns fetched from rows
 
 	group   imcv.GroupReader
@@ -61,14 +60,9 @@ func (s *scanSource) newColumnReader(w *Worker, late []*filterProbe) (reader gro
 	}
 	r := &columnReader{scan: s, views: views, sel: make(vector.Sel, 0, vector.BatchCap), narrowed: make(vector.Sel, 0, vector.BatchCap)}
 	ids := map[expr.ColID]catalog.ColumnID{}
-	used := expr.ColSet{}
-	if s.cond != nil {
-		used = expr.Columns(s.cond)
-	}
 	for i := range s.node.Columns {
 		c := &s.node.Columns[i]
 		column := &s.node.Table.Columns[c.Pos]
-		r.tested = append(r.tested, used.Has(c.Col.ID))
 		if column.Covered {
 			r.covered = append(r.covered, column.ID)
 			r.units = append(r.units, column.ID)
@@ -83,10 +77,7 @@ func (s *scanSource) newColumnReader(w *Worker, late []*filterProbe) (reader gro
 			return nil, false, err
 		}
 	}
-	r.pruner = imcv.NewPruner(s.node.Filter, func(id expr.ColID) (catalog.ColumnID, bool) {
-		column, ok := ids[id]
-		return column, ok
-	}, s.run.env)
+	r.coded = newCodedFilter(s, ids)
 	r.own = make([]vector.Vector, len(r.covered))
 	r.packed = make([]vector.Vector, len(r.covered))
 	r.refs = vector.New(vector.I64, vector.BatchCap)
@@ -105,10 +96,24 @@ func (r *columnReader) Open(store catalog.StoreID, number int) error {
 	}
 	r.pinned = true
 	switch {
-	case r.pruner.Skip(&r.group):
+	case r.coded.units.Skip(&r.group):
 		s.stats.count(factPruned, 1)
 		r.views.Served.Pruned.Add(1)
 		r.at = r.group.Limit()
+		return nil
+	case !r.views.Load(&r.group):
+		r.unpin()
+		s.stats.count(factByRows, 1)
+		r.views.Served.Rows.Add(1)
+		return r.openRows(nil)
+	}
+	if r.group.FromDisk > 0 {
+		s.stats.count(factFromDisk, 1)
+	}
+	if err := r.coded.bind(&r.group); err != nil {
+		return err
+	}
+	switch {
 	case len(r.late) > 0:
 		dense, err := r.dense()
 		if err != nil {
@@ -167,24 +172,21 @@ func (r *columnReader) dense() (bool, error) {
 // columns only, and returns the number of positions it covers.
 func (r *columnReader) window(b *vector.Batch, from int) (int, error) {
 	n := min(vector.BatchCap, r.group.Limit()-from)
-	sel, all := r.group.Select(from, n, r.sel)
-	r.sel = sel
+	sel, all := r.coded.units.Select(&r.group, from, n, r.sel)
 	b.N, b.Sel = n, sel
-	if all {
-		b.Sel, r.sel = nil, r.sel[:0]
-		if cap(r.sel) < vector.BatchCap {
-			r.sel = make(vector.Sel, 0, vector.BatchCap)
-		}
+	if !all {
+		r.sel = sel
 	}
-	if r.filter == nil || b.Live() == 0 {
+	rest := r.coded.rest
+	if rest == nil || b.Live() == 0 {
 		return n, nil
 	}
-	for i, used := range r.tested {
+	for i, used := range rest.tested {
 		if used {
-			r.group.Read(r.covered[i], b.Vecs[i], from, n)
+			r.group.Read(r.covered[i], b.Vecs[i], from, n, b.Sel)
 		}
 	}
-	out, err := r.filter.Select(b, b.Sel, r.narrowed)
+	out, err := rest.filter.Select(b, b.Sel, r.narrowed)
 	if err != nil {
 		return n, err
 	}
@@ -229,8 +231,8 @@ func (r *columnReader) Next(b *vector.Batch) (bool, error) {
 // complete adds the columns that the filter did not need.
 func (r *columnReader) complete(b *vector.Batch, from, n int) error {
 	for i, id := range r.covered {
-		if id != 0 && (r.filter == nil || !r.tested[i]) {
-			r.group.Read(id, b.Vecs[i], from, n)
+		if id != 0 && (r.coded.rest == nil || !r.coded.rest.tested[i]) {
+			r.group.Read(id, b.Vecs[i], from, n, b.Sel)
 		}
 	}
 	wantRefs := r.scan.node.RowRef != nil

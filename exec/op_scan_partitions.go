@@ -63,37 +63,42 @@ func (s *partitionSource) Morsels(w *Worker) (int, error) {
 		s.leaves = append(s.leaves, leaf)
 	}
 	if s.stats != nil {
-		all, selected := len(s.node.Parts.Desc.Leaves), int(set.Count())
-		s.stats.fact(s.selected(selected))
-		s.stats.fact(planner.Fact{Key: factScanned, Text: fmt.Sprintf("%d (empty %d); not opened: %d", opened, selected-opened, all-selected),
-			Value: []planner.Fact{{Key: "Opened", Value: int64(opened)}, {Key: "Empty", Value: int64(selected - opened)}, {Key: "Not Opened", Value: int64(all - selected)}}})
-		if groups > 0 {
-			s.stats.fact(planner.Fact{Key: factGroups, Value: int64(groups)})
-		}
+		s.report(int(set.Count()), opened, groups)
 	}
 	return total, nil
 }
 
-// selected says how many leaves were left, also by each selector alone, out of those left after planning.
-func (s *partitionSource) selected(n int) planner.Fact {
-	of := int(s.node.Parts.Selected.Count())
-	text := fmt.Sprintf("%d out of %d", n, of)
-	value := []planner.Fact{{Key: "Selected", Value: int64(n)}, {Key: "Total", Value: int64(of)}}
-	for i, found := range s.selections {
-		text += pick(i == 0, " (", ", ") + fmt.Sprintf("PS%d %d", found.spec.ID, found.leaves.Count())
-		value = append(value, planner.Fact{Key: fmt.Sprintf("PS%d", found.spec.ID), Value: int64(found.leaves.Count())})
+// report notes what this execution of the scan reads; of several the average is shown.
+func (s *partitionSource) report(selected, opened, groups int) {
+	all, left := len(s.node.Parts.Desc.Leaves), int(s.node.Parts.Selected.Count())
+	runs := s.stats.selects(selected)
+	text := fmt.Sprintf("%d out of %d", selected, left)
+	if runs.times > 1 {
+		text = fmt.Sprintf("avg %.1f, max %d out of %d over %d rescans", float64(runs.sum)/float64(runs.times), runs.most, left, runs.times)
 	}
-	if len(s.selections) > 0 {
+	value := []planner.Fact{{Key: "Partitions Selected", Value: runs.sum}, {Key: "Most Partitions Selected", Value: runs.most}, {Key: "Partition Selections", Value: runs.times}}
+	if runs.times == 1 && len(s.selections) > 0 {
+		text += " ("
+		for i, found := range s.selections {
+			if i > 0 {
+				text += ", "
+			}
+			text += fmt.Sprintf("PS%d %d", found.spec.ID, found.leaves.Count())
+			value = append(value, planner.Fact{Key: fmt.Sprintf("Partitions Selected by PS%d", found.spec.ID), Value: int64(found.leaves.Count())})
+		}
 		text += ")"
 	}
-	return planner.Fact{Key: factSelected, Text: text, Value: value}
-}
-
-func pick(first bool, a, b string) string {
-	if first {
-		return a
+	s.stats.fact(planner.Fact{Key: factSelected, Text: text, Value: value})
+	if runs.times == 1 {
+		s.stats.fact(planner.Fact{Key: factScanned, Text: fmt.Sprintf("%d (empty %d); not opened: %d", opened, selected-opened, all-selected),
+			Value: []planner.Fact{{Key: "Partitions Opened", Value: int64(opened)}, {Key: "Partitions Empty", Value: int64(selected - opened)},
+				{Key: "Partitions Not Opened", Value: int64(all - selected)}}})
+	} else {
+		s.stats.drop(factScanned)
 	}
-	return b
+	if groups > 0 {
+		s.stats.fact(planner.Fact{Key: factGroups, Value: int64(groups)})
+	}
 }
 
 func (s *partitionSource) leafSource(number int) Source {

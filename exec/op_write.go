@@ -164,7 +164,7 @@ func (op *writeOp) Open(w *Worker, out Pusher) (Pusher, error) {
 		if p.checks, err = newRowChecks(op.table, op.checks, op.rowCols, op.run.env); err != nil {
 			return nil, err
 		}
-		p.checks.bound = newBoundCheck(op.bound, op.table, op.run.env)
+		p.checks.bound, p.checks.boundFirst = newBoundCheck(op.bound, op.table, op.run.env), op.refs
 	}
 	if op.conflict != nil {
 		if p.upsert, err = newUpsert(p); err != nil {

@@ -305,7 +305,15 @@ func (w *partWriter) leafUpsert(l *leafWriter) (*writePusher, error) {
 	for _, g := range root.conflict.Generated {
 		c.Generated = append(c.Generated, planner.Generated{Pos: l.Columns[g.Pos], Expr: g.Expr})
 	}
+	for i := range l.Table.Indexes {
+		if x := &l.Table.Indexes[i]; root.conflict.Any && x.Unique && x.State == catalog.IndexReady {
+			c.Arbiters = append(c.Arbiters, x)
+		}
+	}
 	for _, index := range root.conflict.Arbiters {
+		if root.conflict.Any {
+			break
+		}
 		own := l.Index(index)
 		if own == nil {
 			return nil, sqlerr.New(sqlerr.InternalError, "an index is missing in a partition: index=%s table=%s", index.Name, l.Table.Name)

@@ -18,11 +18,14 @@ type rowChecks struct {
 	table *catalog.Table
 	// shown are the columns in the order in which messages show a row, nil = the table's: rows of
 	// partitions are shown as the partitioned table has them.
-	shown  []int
-	bound  *boundCheck // of a table that is a partition and written by its own name
-	env    *expr.Env
-	checks []planner.TableCheck
-	evals  []expr.Evaluator
+	shown []int
+	// bound is of a table that is a partition and written by its own name. Of a row that is inserted it
+	// comes last, of one that is updated first.
+	bound      *boundCheck
+	boundFirst bool
+	env        *expr.Env
+	checks     []planner.TableCheck
+	evals      []expr.Evaluator
 }
 
 func newRowChecks(t *catalog.Table, checks []planner.TableCheck, rowCols []*expr.Col, env *expr.Env) (*rowChecks, error) {
@@ -55,6 +58,18 @@ func (c *rowChecks) first(b *vector.Batch) (int, error) {
 			row, failed = i, make()
 		}
 	}
+	bound := func() error {
+		at, err := c.bound.first(b)
+		if err == nil && at >= 0 {
+			note(at, c.boundError)
+		}
+		return err
+	}
+	if c.boundFirst {
+		if err := bound(); err != nil {
+			return -1, err
+		}
+	}
 	for col := range c.table.Columns {
 		if v := b.Vecs[col]; c.table.Columns[col].NotNull && v.Valid != nil {
 			if i := firstRow(b, v.IsNull); i >= 0 {
@@ -75,10 +90,10 @@ func (c *rowChecks) first(b *vector.Batch) (int, error) {
 			note(i, func() *sqlerr.Error { return c.checkError(c.checks[k].Name) })
 		}
 	}
-	if at, err := c.bound.first(b); err != nil {
-		return -1, err
-	} else if at >= 0 {
-		note(at, c.boundError)
+	if !c.boundFirst {
+		if err := bound(); err != nil {
+			return -1, err
+		}
 	}
 	if failed == nil {
 		return -1, nil

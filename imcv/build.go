@@ -2,6 +2,7 @@ package imcv
 
 import (
 	"context"
+	"slices"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/storage"
@@ -13,8 +14,8 @@ import (
 //
 // It returns nil without an error when the group holds no rows, or when the table has changed
 // meanwhile: the next round starts from its new definition.
-func (m *Manager) build(ctx context.Context, t *catalog.Table, store catalog.StoreID, number int) (g *group, commit uint64, err error) {
-	journal, view, err := m.engine.RegisterVersion(store, number)
+func (m *Manager) build(ctx context.Context, t task) (g *group, commit uint64, err error) {
+	journal, view, err := m.engine.RegisterVersion(t.store, t.number)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -26,29 +27,74 @@ func (m *Manager) build(ctx context.Context, t *catalog.Table, store catalog.Sto
 			m.engine.UnregisterVersion(journal)
 		}
 	}()
-	current := view.Catalog().Table(t.ID)
-	if current == nil || current.Epoch != t.Epoch {
+	current := view.Catalog().Table(t.table.ID)
+	if current == nil || current.Epoch != t.table.Epoch {
 		return nil, commit, nil
 	}
-	b, err := m.readGroup(ctx, view, current, store, number)
+	g = &group{slot: t.slot, table: current.ID, epoch: current.Epoch, journal: journal, free: m.drop}
+	g.pins.Store(1)
+	if t.slot.newest() == nil && m.adopt(g, current, t) {
+		keep = true
+		return g, commit, nil
+	}
+	b, err := m.readGroup(ctx, view, current, t.store, t.number)
 	if err != nil || b.rows == 0 {
 		return nil, commit, err
 	}
-	g = &group{journal: journal, present: b.present, rows: b.rows, limit: b.limit, units: map[catalog.ColumnID]*unit{}, free: m.drop}
+	g.present, g.rows, g.limit = b.present, b.rows, b.limit
 	for i, c := range b.columns {
-		u := b.builders[i].finish(g.present.Get)
-		g.units[c.id] = u
-		g.bytes += u.sizeBytes()
+		g.columns = append(g.columns, newColumn(g, c.id, b.builders[i].finish(g.present[:])))
+		b.builders[i] = nil
 	}
-	g.bytes += groupOverheadBytes
-	g.pins.Store(1)
 	keep = true
 	return g, commit, nil
 }
 
-// groupOverheadBytes is the presence bitmap, which the reference system calls the hidden row-id
-// column, with the journal's bitmap and the maps.
-const groupOverheadBytes = 2*storage.GroupRows/8 + 1024
+// adopt makes g of the file that an earlier run left for it, if nothing has changed since: the file is of
+// the same definition and was built no earlier than the group's last change. g's journal is
+// registered, so a change from now on is marked in it.
+func (m *Manager) adopt(g *group, t *catalog.Table, at task) bool {
+	file := m.files.take(at.store, at.number)
+	if file == nil {
+		return false
+	}
+	changed, err := m.engine.GroupLastChange(at.store, at.number)
+	if err != nil || changed > file.builtAt || file.table != t.ID || file.epoch != t.Epoch || !file.covers(t) {
+		m.files.remove(file)
+		return false
+	}
+	copy(g.present[:], file.present)
+	g.rows, g.limit, file.present = file.rows, file.limit, nil
+	for i := range file.units {
+		c := &column{unitFacts: file.units[i].facts, group: g}
+		c.place.Store(&file.units[i].place)
+		g.columns = append(g.columns, c)
+	}
+	g.file.Store(file)
+	m.Counters.Adopted.Add(1)
+	m.Counters.FilesBytes.Add(file.bytes)
+	return true
+}
+
+// covers reports whether the file has the units of just the columns that the table's view covers.
+func (f *groupFile) covers(t *catalog.Table) bool {
+	n := 0
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if !c.Covered {
+			continue
+		}
+		n++
+		if !slices.ContainsFunc(f.units, func(u fileUnit) bool { return u.facts.id == c.ID && u.facts.kind == c.Type.Kind() }) {
+			return false
+		}
+	}
+	return n == len(f.units)
+}
+
+// maxHeapBytes is how much text a unit holds: offsets have 32 bits. A group with more is left to rows, as one
+// without rows is.
+const maxHeapBytes = 1 << 30
 
 // groupData is a row group read for building.
 type groupData struct {
@@ -101,6 +147,9 @@ func (m *Manager) readGroup(ctx context.Context, view *storage.View, t *catalog.
 		}
 		for i := range cols {
 			data.builders[i].add(batch.Vecs[i], positions)
+			if len(data.builders[i].values.Heap()) > maxHeapBytes {
+				return &groupData{}, nil
+			}
 		}
 		data.rows += batch.N
 		data.limit = positions[len(positions)-1] + 1

@@ -29,7 +29,7 @@ func (m *Manager) Check(ctx context.Context, report func(storage.Finding)) (unit
 			slots := s.slots
 			s.mu.RUnlock()
 			for number, sl := range slots {
-				c := &unitCheck{ctx: ctx, view: view, table: t, store: store, number: number, report: report}
+				c := &unitCheck{manager: m, ctx: ctx, view: view, table: t, store: store, number: number, report: report}
 				n, err := c.slot(sl)
 				units += n
 				if err != nil {
@@ -47,13 +47,14 @@ const maxUnitFindings = 20
 
 // unitCheck checks the units of one row group.
 type unitCheck struct {
-	ctx    context.Context
-	view   *storage.View
-	table  *catalog.Table
-	store  catalog.StoreID
-	number int
-	report func(storage.Finding)
-	found  int
+	manager *Manager
+	ctx     context.Context
+	view    *storage.View
+	table   *catalog.Table
+	store   catalog.StoreID
+	number  int
+	report  func(storage.Finding)
+	found   int
 }
 
 func (c *unitCheck) at(position int, format string, args ...any) {
@@ -79,12 +80,21 @@ func (c *unitCheck) slot(s *slot) (units int, err error) {
 		}
 		// As for queries: the bits are loaded after the view was taken.
 		r := &GroupReader{group: g}
+		for _, col := range g.columns {
+			if col.available() {
+				r.columns = append(r.columns, col)
+			}
+		}
 		g.journal.Touched(&r.Touched)
 		for i := range r.Touched {
 			r.Trusted[i] = g.present[i] &^ r.Touched[i]
 		}
 		c.found = 0
-		err := c.version(r)
+		var err error
+		if c.manager.Load(r) { // else it is read by rows
+			err = c.version(r)
+			units += len(r.columns)
+		}
 		r.Unpin()
 		if err != nil && c.ctx.Err() != nil {
 			return units, c.ctx.Err()
@@ -92,7 +102,6 @@ func (c *unitCheck) slot(s *slot) (units int, err error) {
 		if err != nil {
 			c.at(-1, "its rows cannot be read: %v", err)
 		}
-		units += len(g.units)
 	}
 	return units, nil
 }
@@ -101,9 +110,10 @@ func (c *unitCheck) slot(s *slot) (units int, err error) {
 func (c *unitCheck) version(r *GroupReader) (err error) {
 	var cols []int
 	var unitCols []catalog.ColumnID
-	for id := range r.group.units {
-		if at := c.table.ColumnByID(id); at >= 0 {
-			cols, unitCols = append(cols, at), append(unitCols, id)
+	var units []*unit
+	for i, col := range r.columns {
+		if at := c.table.ColumnByID(col.id); at >= 0 {
+			cols, unitCols, units = append(cols, at), append(unitCols, col.id), append(units, r.units[i])
 		}
 	}
 	if !c.counts(r) {
@@ -133,7 +143,7 @@ func (c *unitCheck) version(r *GroupReader) (err error) {
 		last := min(int(storage.RowRef(refs[b.N-1]).Row()%storage.GroupRows), r.group.limit-1)
 		for k, id := range unitCols {
 			if first <= last {
-				r.Read(id, &values[k], first, last-first+1)
+				r.Read(id, &values[k], first, last-first+1, nil)
 			}
 		}
 		for i := range b.N {
@@ -146,8 +156,8 @@ func (c *unitCheck) version(r *GroupReader) (err error) {
 				continue
 			}
 			missing[position>>6] &^= 1 << (position & 63)
-			for k, id := range unitCols {
-				c.value(r.group.units[id], c.table.Columns[cols[k]], position, vector.DatumAt(b.Vecs[k], i), vector.DatumAt(&values[k], position-first))
+			for k := range unitCols {
+				c.value(units[k], c.table.Columns[cols[k]], position, vector.DatumAt(b.Vecs[k], i), vector.DatumAt(&values[k], position-first))
 			}
 		}
 	}
@@ -166,11 +176,11 @@ func (c *unitCheck) counts(r *GroupReader) bool {
 	if n := vector.Bitmap(g.present[:]).Count(storage.GroupRows); n != g.rows {
 		c.at(-1, "%d rows are present, %d are counted", n, g.rows)
 	}
-	for id, u := range g.units {
-		at := c.table.ColumnByID(id)
+	for i, u := range r.units {
+		at := c.table.ColumnByID(r.columns[i].id)
 		switch {
 		case at < 0:
-			c.at(-1, "there is a unit of column %d, which does not exist", id)
+			c.at(-1, "there is a unit of column %d, which does not exist", r.columns[i].id)
 		case u.rows < g.limit:
 			c.at(-1, "the unit of column %s ends at row %d, the group at %d", c.table.Columns[at].Name, u.rows, g.limit)
 			readable = false
@@ -182,7 +192,7 @@ func (c *unitCheck) counts(r *GroupReader) bool {
 // value compares a row's value with its unit's, and with the bounds that let queries skip the unit.
 func (c *unitCheck) value(u *unit, col catalog.Column, position int, want, have vector.Datum) {
 	if want != have && (want.F == want.F || have.F == have.F || want.Kind != have.Kind) { // NaN is not equal to itself
-		c.at(position, "column %s differs from the row: %s unit", col.Name, u.encoding)
+		c.at(position, "column %s differs from the row: %s unit", col.Name, u.values.encoding())
 		return
 	}
 	if want.Null {

@@ -73,18 +73,20 @@ func TestCheckUnits(t *testing.T) {
 		t.Fatal(found)
 	}
 	g := m.slot(tbl.ID, tbl.Stores[0], 0).newest()
+	column, text := g.column(1).unit.Load(), g.column(2).unit.Load()
+	numbers, words := column.values.(*integers), text.values.(*dictionary)
 	for _, damage := range []struct {
 		name     string
 		do, undo func()
 		want     string
 	}{
-		{"value", func() { g.units[1].codes[100]++ }, func() { g.units[1].codes[100]-- }, "column view: column a differs from the row: packed unit"},
+		{"value", func() { numbers.base++ }, func() { numbers.base-- }, "column view: column a differs from the row: sequence unit"},
 		{"row lost", func() { g.present[1] &^= 1 << 3 }, func() { g.present[1] |= 1 << 3 }, "row 67: column view: the row is missing"},
 		{"row count", func() { g.rows++ }, func() { g.rows-- }, "group 0: column view: 1000 rows are present, 1001 are counted"},
 		{"row that is not", func() { g.present[20] |= 1 << 7 }, func() { g.present[20] &^= 1 << 7 }, "row 1287: column view: it holds a row that the table does not have"},
-		{"zone", func() { g.units[1].zone.Max.I = 2000 }, func() { g.units[1].zone.Max.I = 2997 }, "column view: column a lies outside of its zone"},
-		{"short", func() { g.units[2].rows = 9 }, func() { g.units[2].rows = 1000 }, "the unit of column b ends at row 9, the group at 1000"},
-		{"dictionary", func() { g.units[2].dict.BytesAt(3)[0] = 'T' }, func() { g.units[2].dict.BytesAt(3)[0] = 't' }, "column b differs from the row: dictionary unit"},
+		{"zone", func() { column.zone.Max.I = 2000 }, func() { column.zone.Max.I = 2997 }, "column view: column a lies outside of its zone"},
+		{"short", func() { text.rows = 9 }, func() { text.rows = 1000 }, "the unit of column b ends at row 9, the group at 1000"},
+		{"dictionary", func() { words.dict.BytesAt(3)[0] = 'T' }, func() { words.dict.BytesAt(3)[0] = 't' }, "column b differs from the row: dictionary unit"},
 	} {
 		damage.do()
 		found := check()

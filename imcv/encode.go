@@ -1,24 +1,9 @@
 package imcv
 
 import (
-	"math"
-	"sort"
-	"unsafe"
-
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/vector"
 )
-
-// asSlice views bytes as a slice of wider integers. b must come from alignedBytes.
-func asSlice[T uint16 | uint32](b []byte) []T {
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
-}
-
-// alignedBytes returns n bytes at an 8-byte boundary.
-func alignedBytes(n int) []byte {
-	words := make([]uint64, (n+7)/8)
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), n)
-}
 
 // unitBuilder collects one column of a row group in position order.
 type unitBuilder struct {
@@ -93,194 +78,153 @@ func (b *unitBuilder) pad(at int) {
 	}
 }
 
-// finish chooses the smallest of the encodings that fit and returns the unit.
-func (b *unitBuilder) finish(present func(int) bool) *unit {
-	u := &unit{kind: b.kind, rows: b.values.Len}
+// finish chooses an encoding by measuring the values and returns the unit. present tells which positions
+// hold rows.
+func (b *unitBuilder) finish(present vector.Bitmap) *unit {
+	n := b.values.Len
+	u := &unit{kind: b.kind, rows: n}
+	set := vector.NewBitmap(n) // rows with a value
+	copy(set, present)
 	if b.nulls > 0 {
-		u.valid = append(vector.Bitmap(nil), b.values.Valid.Grow(b.values.Len)...)
+		u.valid = append(vector.Bitmap(nil), b.values.Valid.Grow(n)...)
+		for i := range set {
+			set[i] &= u.valid[i]
+		}
 	}
 	null := vector.NullDatum(b.kind)
 	u.zone = Zone{Min: null, Max: null, Nulls: b.nulls, Rows: b.rows}
-	if b.unordered {
-		b.finishBytes(u)
+	if b.nulls == b.rows {
+		u.values = &constant{null}
 		return u
 	}
-	s := summarize(b.values, u.valid, present)
-	u.zone.Min, u.zone.Max = s.min, s.max
-	switch {
-	case s.min.Null: // nothing but NULLs
-		u.encoding, u.value = constant, vector.NullDatum(b.kind)
-		if u.valid == nil {
-			u.valid = vector.NewBitmap(u.rows)
-		}
-	case s.single:
-		u.encoding, u.value = constant, s.min
-	case b.kind == vector.Bytes:
-		b.finishBytes(u)
-	case isInteger(b.kind):
-		b.finishInteger(u, s)
+	switch b.kind {
+	case vector.Bool, vector.I8, vector.I16, vector.I32, vector.I64:
+		b.finishIntegers(u, set)
+	case vector.Bytes:
+		b.finishStrings(u, set)
 	default:
-		u.fixed = exactCopy(vector.Of[uint8](b.values))
+		u.zone.Min, u.zone.Max = bounds(b.values, set)
+		u.values = b.fixedValues(set)
+	}
+	if !b.unordered {
+		u.bloom = makeBloom(u, b.values, set)
 	}
 	return u
 }
 
-func isInteger(k vector.Kind) bool { return k == vector.I16 || k == vector.I32 || k == vector.I64 }
-
-// exactCopy copies bytes into memory of just their size.
-func exactCopy(b []byte) []byte {
-	out := alignedBytes(len(b))
-	copy(out, b)
-	return out
+func (b *unitBuilder) finishIntegers(u *unit, set vector.Bitmap) {
+	x := b.integers()
+	facts := survey(x, set)
+	u.zone.Min, u.zone.Max = vector.IntDatum(b.kind, facts.min), vector.IntDatum(b.kind, facts.max)
+	s := packInts(x, set, facts, b.kind.Width())
+	// A dictionary of half the width or less: few values that lie far apart.
+	if s.width >= 4 && s.starts == nil && (b.kind == vector.I32 || b.kind == vector.I64) {
+		if d := numberDictionary(b.values, set); d != nil && 2*d.sizeBytes() <= s.sizeBytes() {
+			u.values = d
+			return
+		}
+	}
+	u.values = &integers{b.kind, s}
 }
 
-// summary is what encoding choice needs to know of a column's values.
-type summary struct {
-	min, max vector.Datum
-	single   bool // all values are equal
+// integers copies the values of an integer kind.
+func (b *unitBuilder) integers() []int64 {
+	x := make([]int64, b.values.Len)
+	switch b.kind.Width() {
+	case 1:
+		copyIntegers(x, vector.Of[int8](b.values))
+	case 2:
+		copyIntegers(x, vector.Of[int16](b.values))
+	case 4:
+		copyIntegers(x, vector.Of[int32](b.values))
+	default:
+		copy(x, vector.Of[int64](b.values))
+	}
+	return x
 }
 
-func summarize(v *vector.Vector, valid vector.Bitmap, present func(int) bool) summary {
+func copyIntegers[T integer](dst []int64, src []T) {
+	for i := range dst {
+		dst[i] = int64(src[i])
+	}
+}
+
+// finishStrings chooses between a dictionary, symbols and the strings as they are. Where strings repeat
+// often a dictionary wins at once: it is the fastest to read.
+func (b *unitBuilder) finishStrings(u *unit, set vector.Bitmap) {
+	if !b.unordered {
+		u.zone.Min, u.zone.Max = bounds(b.values, set)
+	}
+	d := findRepeated(b.values, set, dictionaryLimit(b.rows-b.nulls))
+	switch {
+	case d != nil && len(d.distinct) == 1 && !b.unordered:
+		u.values = &constant{vector.StringDatum(d.distinct[0])}
+		return
+	case d != nil && 8*len(d.distinct) <= b.rows:
+		u.values = d.dictionary(set)
+		return
+	}
+	if s := encodeSymbols(b.values); s != nil && (d == nil || s.sizeBytes() < d.sizeBytes()) {
+		u.values = s
+	} else if d != nil {
+		u.values = d.dictionary(set)
+	} else {
+		u.values = &plainStrings{append([]int32(nil), b.values.Offsets()...), append([]byte(nil), b.values.Heap()...)}
+	}
+}
+
+// fixedValues encodes floats, 128-bit integers and intervals.
+func (b *unitBuilder) fixedValues(set vector.Bitmap) values {
+	v, n := b.values, b.values.Len
+	plain := n * b.kind.Width()
+	if s := b.asIntegers(set); s != nil && 4*s.sizeBytes() <= 3*plain {
+		return s
+	}
+	if d := numberDictionary(v, set); d != nil && 2*d.sizeBytes() <= plain {
+		return d
+	}
+	x := &fixed{b.kind, alignedBytes(plain)}
+	copy(x.data, vector.Of[uint8](v))
+	return x
+}
+
+// asIntegers stores values that stand for whole numbers as such; nil if some do not.
+func (b *unitBuilder) asIntegers(set vector.Bitmap) values {
+	v, n := b.values, b.values.Len
+	switch b.kind {
+	case vector.I128:
+		x := make([]int64, n)
+		for i, value := range vector.Of[vector.Int128](v) {
+			if x[i] = int64(value.Lo); set.Get(i) && value.Hi != x[i]>>63 {
+				return nil
+			}
+		}
+		return &narrow{packInts(x, set, survey(x, set), 8)}
+	case vector.F32, vector.F64:
+		get := func(i int) float64 { return vector.Of[float64](v)[i] }
+		if b.kind == vector.F32 {
+			get = func(i int) float64 { return float64(vector.Of[float32](v)[i]) }
+		}
+		if x, divisor := scaleFloats(b.kind, n, set, get); x != nil {
+			return &scaled{b.kind, divisor, packInts(x, set, survey(x, set), 8)}
+		}
+	}
+	return nil
+}
+
+// bounds returns the smallest and the largest of the values whose bits are set.
+func bounds(v *vector.Vector, set vector.Bitmap) (low, high vector.Datum) {
 	lo, hi := -1, -1
 	for i := range v.Len {
-		if !present(i) || valid != nil && !valid.Get(i) {
-			continue
-		}
-		if lo < 0 {
+		switch {
+		case !set.Get(i):
+		case lo < 0:
 			lo, hi = i, i
-			continue
-		}
-		if vector.CompareRows(v, i, v, lo) < 0 {
+		case vector.CompareRows(v, i, v, lo) < 0:
 			lo = i
-		} else if vector.CompareRows(v, i, v, hi) > 0 {
+		case vector.CompareRows(v, i, v, hi) > 0:
 			hi = i
 		}
 	}
-	if lo < 0 {
-		null := vector.NullDatum(v.Kind)
-		return summary{min: null, max: null}
-	}
-	s := summary{min: vector.DatumAt(v, lo), max: vector.DatumAt(v, hi)}
-	// Equal in order is not equal in representation for floats (−0, 0) and byte-form numerics
-	// (1.0, 1.00): those stay plain.
-	s.single = s.min == s.max && (v.Kind != vector.F32 && v.Kind != vector.F64 && v.Kind != vector.KindInterval) && v.Kind != vector.Bytes
-	return s
-}
-
-// finishInteger packs integers into the fewest bytes that hold max − min.
-func (b *unitBuilder) finishInteger(u *unit, s summary) {
-	span := uint64(s.max.I) - uint64(s.min.I)
-	width := 8
-	switch {
-	case span <= math.MaxUint8:
-		width = 1
-	case span <= math.MaxUint16:
-		width = 2
-	case span <= math.MaxUint32:
-		width = 4
-	}
-	if width >= b.kind.Width() {
-		u.fixed = exactCopy(vector.Of[uint8](b.values))
-		return
-	}
-	u.encoding, u.base, u.width = packed, s.min.I, width
-	u.codes = alignedBytes(width * u.rows)
-	switch b.kind {
-	case vector.I16:
-		packInto(u, vector.Of[int16](b.values))
-	case vector.I32:
-		packInto(u, vector.Of[int32](b.values))
-	case vector.I64:
-		packInto(u, vector.Of[int64](b.values))
-	}
-}
-
-// packInto stores the low bytes of value − base; at holes and NULLs that is some number, which
-// nobody reads.
-func packInto[T signed](u *unit, values []T) {
-	base := T(u.base)
-	switch u.width {
-	case 1:
-		for i, x := range values {
-			u.codes[i] = uint8(x - base)
-		}
-	case 2:
-		codes := asSlice[uint16](u.codes)
-		for i, x := range values {
-			codes[i] = uint16(x - base)
-		}
-	case 4:
-		codes := asSlice[uint32](u.codes)
-		for i, x := range values {
-			codes[i] = uint32(x - base)
-		}
-	}
-}
-
-// maxDictionaryShare is the largest number of distinct strings, as a share of the rows, for which
-// a dictionary is built: beyond it the codes save less than the indirection costs.
-const maxDictionaryShare = 0.5
-
-// finishBytes builds a sorted dictionary, or keeps strings plain where they hardly repeat.
-func (b *unitBuilder) finishBytes(u *unit) {
-	codeOf := map[string]uint32{}
-	limit := int(maxDictionaryShare*float64(b.rows)) + 1
-	codes := make([]uint32, u.rows)
-	var distinct []string
-	for i := range u.rows {
-		value := b.values.BytesAt(i)
-		code, ok := codeOf[string(value)]
-		if !ok {
-			if len(distinct) >= limit {
-				u.offsets = append([]int32(nil), b.values.Offsets()...)
-				u.heap = append([]byte(nil), b.values.Heap()...)
-				return
-			}
-			code = uint32(len(distinct))
-			distinct = append(distinct, string(value))
-			codeOf[distinct[code]] = code
-		}
-		codes[i] = code
-	}
-	order := make([]int, len(distinct))
-	for i := range order {
-		order[i] = i
-	}
-	sort.Slice(order, func(i, j int) bool { return distinct[order[i]] < distinct[order[j]] })
-	rank := make([]uint32, len(distinct))
-	u.dict = vector.New(vector.Bytes, len(distinct))
-	for r, at := range order {
-		rank[at] = uint32(r)
-		u.dict.AppendString(distinct[at])
-	}
-	u.encoding = dictionary
-	u.packCodes(codes, rank)
-}
-
-func (u *unit) packCodes(codes, rank []uint32) {
-	switch n := len(rank); {
-	case n <= 1<<8:
-		u.width = 1
-	case n <= 1<<16:
-		u.width = 2
-	default:
-		u.width = 4
-	}
-	u.codes = alignedBytes(u.width * u.rows)
-	switch u.width {
-	case 1:
-		for i, c := range codes {
-			u.codes[i] = uint8(rank[c])
-		}
-	case 2:
-		out := asSlice[uint16](u.codes)
-		for i, c := range codes {
-			out[i] = uint16(rank[c])
-		}
-	case 4:
-		out := asSlice[uint32](u.codes)
-		for i, c := range codes {
-			out[i] = rank[c]
-		}
-	}
+	return vector.DatumAt(v, lo), vector.DatumAt(v, hi)
 }

@@ -20,8 +20,7 @@ type Options struct {
 	// FlushSeconds the time after which a changed one is rebuilt in any case.
 	FlushPages   int
 	FlushSeconds int
-	// Policy is htap_memctl_policy. Units over budget are not loaded under any of them; their
-	// groups are read by rows.
+	// Policy is htap_memctl_policy: PolicySwap, PolicyDelete or PolicyEscape.
 	Policy string
 	Logger *slog.Logger // nil = silent
 }
@@ -31,10 +30,16 @@ type Options struct {
 type Manager struct {
 	// Served counts how scans answered row groups since the start.
 	Served Served
+	// Counters count what happened to units since the start.
+	Counters Counters
 
 	engine  *storage.Engine
+	files   *unitFiles
+	clock   clock
 	version atomic.Uint64
-	bytes   atomic.Int64 // memory of all groups that are in use
+	bytes   atomic.Int64 // memory of all groups and units
+	// keepFiles is set when the database is being closed: groups leave, their files stay.
+	keepFiles atomic.Bool
 
 	mu      sync.RWMutex // guards options and tables
 	options Options
@@ -92,14 +97,25 @@ func (s *storeView) tried(number int, commit uint64) {
 
 // NewManager returns a manager without views; Refresh finds those the catalog defines.
 func NewManager(engine *storage.Engine, o Options) *Manager {
-	return &Manager{engine: engine, options: o, tables: map[catalog.TableID]*tableView{}, wake: make(chan struct{}, 1)}
+	m := &Manager{engine: engine, files: newUnitFiles(engine), tables: map[catalog.TableID]*tableView{}, wake: make(chan struct{}, 1)}
+	m.options = m.possible(o)
+	return m
+}
+
+// possible replaces what the database cannot do: one in memory has no files to swap units to.
+func (m *Manager) possible(o Options) Options {
+	if o.Policy == PolicySwap && !m.files.ok {
+		o.Policy = PolicyDelete
+	}
+	return o
 }
 
 // SetOptions changes the options; they hold from the next round of building.
 func (m *Manager) SetOptions(o Options) {
 	m.mu.Lock()
-	m.options = o
+	m.options = m.possible(o)
 	m.mu.Unlock()
+	m.shrink()
 	m.nudge()
 }
 
@@ -167,15 +183,9 @@ func (v *tableView) drop() {
 		s.slots, s.attempts = nil, nil
 		s.mu.Unlock()
 		for _, sl := range slots {
-			sl.publish(nil)
+			sl.publish(nil, nil, nil)
 		}
 	}
-}
-
-// drop frees a group that nobody uses any more.
-func (m *Manager) drop(g *group) {
-	m.engine.UnregisterVersion(g.journal)
-	m.bytes.Add(-g.bytes)
 }
 
 func (m *Manager) view(id catalog.TableID) *tableView {
@@ -210,6 +220,13 @@ func (s *storeView) slotAt(number int) *slot {
 	return s.slots[number]
 }
 
+// all returns the slots there are.
+func (s *storeView) all() []*slot {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.slots
+}
+
 // grow makes room for n groups.
 func (s *storeView) grow(n int) {
 	s.mu.Lock()
@@ -230,7 +247,7 @@ type State struct {
 // State returns the state of a table's view.
 func (m *Manager) State(t *catalog.Table) State {
 	var out State
-	for _, info := range m.Info(t) {
+	for _, info := range m.info(t, func(*Info, *group) {}) {
 		out.Groups += info.Groups
 		out.LoadedGroups += info.LoadedGroups
 		out.TouchedRows += info.TouchedRows
@@ -250,7 +267,10 @@ type Info struct {
 }
 
 // Info returns a table's view node by node.
-func (m *Manager) Info(t *catalog.Table) []Info {
+func (m *Manager) Info(t *catalog.Table) []Info { return m.info(t, (*Info).count) }
+
+// info describes the view; count adds what takes looking at every unit.
+func (m *Manager) info(t *catalog.Table, count func(*Info, *group)) []Info {
 	out := make([]Info, len(t.Stores))
 	v := m.view(t.ID)
 	current := m.engine.View()
@@ -273,13 +293,26 @@ func (m *Manager) Info(t *catalog.Table) []Info {
 			if g := sl.newest(); g != nil {
 				info.LoadedGroups++
 				info.TouchedRows += g.journal.TouchedCount()
-				info.UnitsInMemory += len(g.units) + 1
-				info.MemoryBytes += g.bytes
+				count(info, g)
 			}
 		}
 		info.LoadedGroups = min(info.LoadedGroups, info.Groups)
 	}
 	return out
+}
+
+// count adds the units of a group.
+func (i *Info) count(g *group) {
+	i.UnitsInMemory++
+	i.MemoryBytes += g.memoryBytes()
+	for _, c := range g.columns {
+		if c.unit.Load() != nil {
+			i.UnitsInMemory++
+		} else if p := c.place.Load(); p != nil {
+			i.UnitsOnDisk++
+			i.DiskBytes += p.length
+		}
+	}
 }
 
 // MemoryBytes returns the memory that units take, including versions that only old readers use.

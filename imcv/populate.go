@@ -1,8 +1,10 @@
 package imcv
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,19 +19,68 @@ const pollInterval = 200 * time.Millisecond
 func (m *Manager) Start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	m.stop, m.done = cancel, make(chan struct{})
+	if m.currentOptions().Enabled {
+		m.Counters.Damaged.Add(int64(m.files.find(m.engine.CommitNumber())))
+		m.files.sweep(storeExists(m.engine.Catalog()))
+	}
 	m.Refresh()
 	go m.run(ctx)
 }
 
-// Stop ends background loading and lets all units go.
+// storeExists tells whether a store belongs to a table with a column view.
+func storeExists(c *catalog.Snapshot) func(catalog.StoreID) bool {
+	stores := map[catalog.StoreID]bool{}
+	for _, t := range c.Tables() {
+		for _, s := range t.Stores {
+			stores[s] = stores[s] || t.HasView
+		}
+	}
+	return func(s catalog.StoreID) bool { return stores[s] }
+}
+
+// Stop ends background loading, writes what the next start can use, and lets all units go.
 func (m *Manager) Stop() {
 	m.stop()
 	<-m.done
+	m.save(time.Now().Add(maxSaveTime))
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.keepFiles.Store(true)
 	for id, v := range m.tables {
 		v.drop()
 		delete(m.tables, id)
+	}
+}
+
+// maxSaveTime bounds how long closing a database writes units. Units are written then and not while the
+// database works, because most groups of a busy table would have changed until it is closed; after a
+// crash the rest is built from rows.
+const maxSaveTime = 2 * time.Second
+
+// save writes the files of unchanged groups, those that scans read most first, and removes files that
+// changes have made useless.
+func (m *Manager) save(until time.Time) {
+	var groups []*group
+	m.mu.RLock()
+	for _, v := range m.tables {
+		for _, s := range v.stores {
+			for _, sl := range s.all() {
+				if g := sl.newest(); g != nil {
+					groups = append(groups, g)
+				}
+			}
+		}
+	}
+	m.mu.RUnlock()
+	slices.SortFunc(groups, func(a, b *group) int { return cmp.Compare(b.slot.heat.Load(), a.slot.heat.Load()) })
+	for _, g := range groups {
+		file := g.file.Load()
+		switch useful := g.journal.TouchedCount() == 0 && g.journal.VoidedAt() == 0 && g.whole(); {
+		case file != nil && (!useful || len(file.units) < len(g.columns)):
+			m.files.remove(file)
+		case file == nil && useful && m.currentOptions().Enabled && time.Now().Before(until):
+			m.spill(g)
+		}
 	}
 }
 
@@ -66,6 +117,8 @@ type task struct {
 	number int
 	view   *storeView
 	slot   *slot
+
+	urgency float64
 }
 
 // Populate loads every row group of a table's view that has no units, and waits for it.
@@ -93,10 +146,10 @@ func (m *Manager) round(ctx context.Context, only *catalog.Table, all bool) (int
 	if err != nil || len(tasks) == 0 {
 		return 0, err
 	}
-	return m.work(ctx, o, tasks)
+	return m.work(ctx, o, tasks, only == nil)
 }
 
-// due lists the groups to build.
+// due lists the groups to build, the most urgent first, and drops versions that no view needs any more.
 func (m *Manager) due(o Options, only *catalog.Table, all bool) ([]task, error) {
 	m.mu.RLock()
 	var views []*tableView
@@ -106,6 +159,7 @@ func (m *Manager) due(o Options, only *catalog.Table, all bool) ([]task, error) 
 		}
 	}
 	m.mu.RUnlock()
+	live := m.engine.LiveViews()
 	current := m.engine.View()
 	defer current.Release()
 	var tasks []task
@@ -117,14 +171,40 @@ func (m *Manager) due(o Options, only *catalog.Table, all bool) ([]task, error) 
 			}
 			s.grow(groups)
 			for number := range groups {
-				t := task{v.table, store, number, s, s.slotAt(number)}
-				if t.slot != nil && m.isDue(o, t, groups, only != nil, all) {
+				t := task{table: v.table, store: store, number: number, view: s, slot: s.slotAt(number)}
+				if t.slot == nil {
+					continue
+				}
+				t.slot.trim(live)
+				if m.isDue(o, t, groups, only != nil, all) {
+					t.urgency = urgency(t.slot)
 					tasks = append(tasks, t)
+				}
+				if only == nil {
+					t.slot.cool()
 				}
 			}
 		}
 	}
+	slices.SortStableFunc(tasks, func(a, b task) int { return cmp.Compare(b.urgency, a.urgency) })
 	return tasks, nil
+}
+
+// urgency is what building a group saves its readers: the share of its rows that they read by rows,
+// times their number.
+func urgency(s *slot) float64 {
+	stale := 1.0
+	if g := s.newest(); g != nil && g.whole() {
+		stale = min(1, float64(g.journal.TouchedCount())/float64(max(g.rows, 1)))
+	}
+	return stale * float64(1+s.heat.Load())
+}
+
+// cool forgets a part of the scans that came by, so that lately read groups count more.
+func (s *slot) cool() {
+	if h := s.heat.Load(); h > 0 {
+		s.heat.CompareAndSwap(h, h-(h+15)/16)
+	}
 }
 
 // isDue decides on one group. A group that has never been loaded is, except the last one of a
@@ -134,14 +214,20 @@ func (m *Manager) isDue(o Options, t task, groups int, now, all bool) bool {
 	g := t.slot.newest()
 	last := t.view.attempt(t.number)
 	age := time.Now().Unix() - last.seconds
+	if released := t.slot.released.Load(); released > 0 && !m.hasRoom(o, released) && (g == nil || !all) {
+		return false
+	}
 	if g == nil || g.journal.VoidedAt() != 0 {
-		if last.seconds != 0 && g == nil {
+		if last.seconds != 0 && g == nil && t.slot.released.Load() == 0 {
 			changed, err := m.engine.GroupLastChange(t.store, t.number)
 			if err == nil && changed <= last.commit {
 				return false // it held no rows, and still holds none
 			}
 		}
 		return now || last.seconds == 0 || t.number < groups-1 || age >= int64(o.FlushSeconds)
+	}
+	if !g.whole() {
+		return true
 	}
 	touched := g.journal.TouchedCount()
 	if touched == 0 {
@@ -166,8 +252,9 @@ func touchedPages(g *group) int {
 	return n
 }
 
-// work builds tasks with a number of workers and returns how many groups were published.
-func (m *Manager) work(ctx context.Context, o Options, tasks []task) (int, error) {
+// work builds tasks with a number of workers and returns how many groups were published. In the background
+// it gives way to statements.
+func (m *Manager) work(ctx context.Context, o Options, tasks []task, background bool) (int, error) {
 	queue := make(chan task)
 	var wg sync.WaitGroup
 	var mu sync.Mutex // guards published and failed
@@ -178,6 +265,9 @@ func (m *Manager) work(ctx context.Context, o Options, tasks []task) (int, error
 		go func() {
 			defer wg.Done()
 			for t := range queue {
+				if background {
+					giveWay(ctx)
+				}
 				done, err := m.buildOne(ctx, o, t)
 				mu.Lock()
 				if done {
@@ -204,33 +294,66 @@ func (m *Manager) work(ctx context.Context, o Options, tasks []task) (int, error
 	return published, failed
 }
 
+const (
+	maxLateness = 2 * time.Millisecond
+	longestWait = 16 * time.Millisecond
+)
+
+// giveWay waits while the processors have more to do than they can: a goroutine whose timer rings is then
+// late, as statements are that wait for a processor. After about 30 ms building goes on
+// regardless, so that a busy database still gets its units.
+func giveWay(ctx context.Context) {
+	for wait := time.Millisecond; wait <= longestWait && ctx.Err() == nil; wait *= 2 {
+		start := time.Now()
+		time.Sleep(wait)
+		if time.Since(start)-wait < maxLateness {
+			return
+		}
+	}
+}
+
 // buildOne builds and publishes a group unless memory is short.
 func (m *Manager) buildOne(ctx context.Context, o Options, t task) (bool, error) {
 	old := t.slot.newest()
-	if m.bytes.Load() >= o.BudgetBytes && old == nil {
-		return false, nil // over budget: the group is read by rows
+	if old == nil && o.Policy != PolicySwap && m.bytes.Load() >= o.BudgetBytes {
+		t.slot.released.CompareAndSwap(0, 1) // how much it would take is not known
+		return false, nil
 	}
-	g, commit, err := m.build(ctx, t.table, t.store, t.number)
+	g, commit, err := m.build(ctx, t)
 	t.view.tried(t.number, commit)
 	if err != nil || g == nil {
 		return false, err
 	}
-	m.bytes.Add(g.bytes)
-	if m.bytes.Load() > o.BudgetBytes && old == nil {
+	size := g.memoryBytes()
+	m.bytes.Add(size)
+	if old == nil && o.Policy != PolicySwap && m.bytes.Load() > o.BudgetBytes {
+		// What is in memory is as good as what would come in its place.
+		m.Counters.Escapes.Add(1)
+		t.slot.released.Store(size)
 		g.unpin()
 		return false, nil
 	}
+	t.slot.released.Store(0)
 	if !m.stillWanted(t) {
 		g.unpin()
 		return false, nil
 	}
-	t.slot.publish(g)
+	t.slot.publish(g, m.engine.LiveViews(), func(v *group) { m.engine.UnregisterVersion(v.journal) })
+	for _, c := range g.columns {
+		if c.unit.Load() != nil {
+			m.clock.add(c)
+		}
+	}
+	m.shrink()
 	if !m.stillWanted(t) { // redefined meanwhile: nobody will find the slot again to empty it
-		t.slot.publish(nil)
+		t.slot.publish(nil, nil, nil)
 		return false, nil
 	}
 	if old == nil {
 		m.version.Add(1)
+		m.Counters.Builds.Add(1)
+	} else {
+		m.Counters.Rebuilds.Add(1)
 	}
 	return true, nil
 }

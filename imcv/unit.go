@@ -5,176 +5,134 @@ import (
 	"github.com/weftdb/weft/vector"
 )
 
-// encoding says how a unit's values are stored. All of them give any position in O(1).
-type encoding uint8
+// Encoding says how a unit's values are stored. All of them give any position at a cost that does not
+// grow with the unit, or with the logarithm of it.
+type Encoding uint8
 
+// The encodings, from the one that stores nothing to the one that stores everything.
 const (
-	plain      encoding = iota // values as in a vector
-	constant                   // one value for all rows that are not NULL
-	packed                     // unsigned offsets of 1, 2 or 4 bytes from a base
-	dictionary                 // codes of 1, 2 or 4 bytes into a sorted dictionary
+	Constant   Encoding = iota // one value for all rows that are not NULL
+	Packed                     // offsets of 1, 2 or 4 bytes from a base, in multiples of a step
+	Sequence                   // offsets from a straight line over the positions
+	Runs                       // packed values, one for all rows of a run
+	Dictionary                 // codes into a sorted list of the distinct values
+	Scaled                     // floats as packed decimals
+	Narrow                     // 128-bit integers as packed 64-bit ones
+	Symbols                    // strings as codes of frequent substrings
+	Plain                      // values as in a vector
+	encodingCount
 )
 
-var encodingNames = [...]string{"plain", "constant", "packed", "dictionary"}
+var encodingNames = [encodingCount]string{"constant", "packed", "sequence", "runs", "dictionary", "scaled", "narrow", "symbols", "plain"}
 
-func (e encoding) String() string { return encodingNames[e] }
+// String returns the encoding's name in views and messages.
+func (e Encoding) String() string { return encodingNames[e] }
 
 // unit is one column of one row group. It is immutable and pointer-poor: values lie in a few large
 // slices that the garbage collector need not scan. Index i is in-group position i; positions
 // without a row hold arbitrary values.
 type unit struct {
-	kind     vector.Kind
-	encoding encoding
-	rows     int           // positions 0 … rows−1
-	valid    vector.Bitmap // nil = no NULL among the rows present
-	zone     Zone
-
-	fixed   []byte         // plain fixed-width values, 8-byte aligned
-	offsets []int32        // plain Bytes
-	heap    []byte         // plain Bytes
-	value   vector.Datum   // constant
-	base    int64          // packed
-	width   int            // packed and dictionary: bytes a code
-	codes   []byte         // packed and dictionary
-	dict    *vector.Vector // dictionary: distinct values, ascending
+	kind   vector.Kind
+	rows   int           // positions 0 … rows−1
+	valid  vector.Bitmap // nil = no NULL among the rows present
+	zone   Zone
+	values values
+	bloom  bloom // of the values, nil = none
 }
 
 // Zone summarises a unit's rows: bounds of the values that are not NULL, and how many are NULL.
 type Zone struct {
-	Min, Max vector.Datum // Null when every value is NULL
+	Min, Max vector.Datum // Null when every value is NULL, or values have no bounds
 	Nulls    int
 	Rows     int
 }
 
-// sizeBytes is the memory the unit takes.
-func (u *unit) sizeBytes() int64 {
-	n := len(u.fixed) + 4*len(u.offsets) + len(u.heap) + len(u.codes) + 8*len(u.valid) + unitOverheadBytes
-	if u.dict != nil {
-		n += u.dict.SizeBytes()
+// values is the content of a unit in one encoding. Implementations are immutable.
+type values interface {
+	encoding() Encoding
+	// read makes v the n values from a position on. valid says which of them are not NULL, nil = all;
+	// sel which will be looked at, nil = all. v may share memory with the unit.
+	read(v *vector.Vector, from, n int, valid vector.Bitmap, sel vector.Sel, s *scratch)
+	// sizeBytes is the memory the values take.
+	sizeBytes() int
+	// write appends what readValues makes the values from again.
+	write(w *unitWriter)
+}
+
+// scratch is a reader's memory for values on their way into a vector.
+type scratch struct {
+	values []int64
+	masks  [maskWords]uint64
+}
+
+// ints returns room for n integers.
+func (s *scratch) ints(n int) []int64 {
+	if cap(s.values) < n {
+		s.values = make([]int64, max(n, vector.BatchCap))
 	}
-	return int64(n)
+	return s.values[:n]
+}
+
+// sizeBytes is the memory the unit takes. Its Bloom filter counts with its group: it stays in memory.
+func (u *unit) sizeBytes() int64 {
+	return int64(u.values.sizeBytes() + 8*len(u.valid) + unitOverheadBytes)
 }
 
 // unitOverheadBytes is what a unit takes besides its values.
 const unitOverheadBytes = 256
 
-// read makes v positions from … from+n−1. Plain values and dictionaries are shared with the unit,
-// packed values are unpacked into v's own memory.
-func (u *unit) read(v *vector.Vector, from, n int) {
-	valid := u.validSlice(v, from, n)
-	switch u.encoding {
-	case plain:
-		if u.kind == vector.Bytes {
-			v.SetBytes(u.offsets[from:from+n+1], u.heap, valid)
-		} else {
-			w := u.kind.Width()
-			v.SetFixed(u.kind, u.fixed[from*w:(from+n)*w], n, valid)
+// plainBytes is what the unit's values would take without any encoding.
+func (u *unit) plainBytes() int64 {
+	n := 8 * len(u.valid)
+	switch x := u.values.(type) {
+	case *plainStrings:
+		n += x.sizeBytes()
+	case *symbols:
+		n += x.plain + 4*(u.rows+1)
+	case *dictionary:
+		n += x.plainBytes(u.rows)
+	case *constant:
+		if n += u.rows * u.kind.Width(); u.kind == vector.Bytes {
+			n += u.rows * (4 + len(x.value.S))
 		}
-		return
-	case constant:
-		if valid == nil {
-			v.SetConst(u.value)
-			return
-		}
-		u.readConstant(v, n)
-	case packed:
-		u.readPacked(v, from, n)
-	case dictionary:
-		codes := u.unpackCodes(v, from, n)
-		v.SetDict(codes, u.dict, valid)
-		return
+	default:
+		n += u.rows * u.kind.Width()
 	}
-	v.Valid = valid
+	return int64(n)
+}
+
+// read makes v positions from … from+n−1. Plain values and dictionaries are shared with the unit,
+// others are unpacked into v's own memory; where sel is given, rows outside of it may be left out.
+func (u *unit) read(v *vector.Vector, from, n int, sel vector.Sel, s *scratch) {
+	u.values.read(v, from, n, u.validSlice(from, n), sel, s)
 }
 
 // validSlice returns the validity of positions from … from+n−1, nil if all are valid.
-func (u *unit) validSlice(v *vector.Vector, from, n int) vector.Bitmap {
+func (u *unit) validSlice(from, n int) vector.Bitmap {
 	if u.valid == nil {
 		return nil
 	}
 	if from&63 == 0 {
 		return u.valid[from>>6 : (from+n+63)>>6]
 	}
-	return shiftBits(vector.NewBitmap(n), u.valid, from, n)
+	return shiftBits(vector.NewBitmap(n), u.valid, from)
 }
 
-// shiftBits copies n bits from position from of src to the start of dst.
-func shiftBits(dst, src vector.Bitmap, from, n int) vector.Bitmap {
+// shiftBits fills dst with the bits of src from a position on.
+func shiftBits(dst, src vector.Bitmap, from int) vector.Bitmap {
 	shift := uint(from & 63)
 	word := from >> 6
 	for i := range dst {
-		w := src[word+i] >> shift
+		w := uint64(0)
+		if word+i < len(src) {
+			w = src[word+i] >> shift
+		}
 		if shift > 0 && word+i+1 < len(src) {
 			w |= src[word+i+1] << (64 - shift)
 		}
 		dst[i] = w
 	}
 	return dst
-}
-
-// readConstant repeats the value: NULLs among the rows need a validity per row.
-func (u *unit) readConstant(v *vector.Vector, n int) {
-	v.Reset(u.kind, 0)
-	for range n {
-		vector.AppendDatum(v, u.value)
-	}
-}
-
-func (u *unit) readPacked(v *vector.Vector, from, n int) {
-	v.Reset(u.kind, n)
-	switch u.kind {
-	case vector.I16:
-		unpackInto(vector.Of[int16](v), u, from)
-	case vector.I32:
-		unpackInto(vector.Of[int32](v), u, from)
-	case vector.I64:
-		unpackInto(vector.Of[int64](v), u, from)
-	default:
-		panic("imcv: packed unit of kind " + u.kind.String())
-	}
-}
-
-type signed interface{ ~int16 | ~int32 | ~int64 }
-
-func unpackInto[T signed](dst []T, u *unit, from int) {
-	base := T(u.base)
-	switch u.width {
-	case 1:
-		widen(dst, u.codes[from:from+len(dst)], base)
-	case 2:
-		widen(dst, asSlice[uint16](u.codes)[from:from+len(dst)], base)
-	case 4:
-		widen(dst, asSlice[uint32](u.codes)[from:from+len(dst)], base)
-	}
-}
-
-func widen[T signed, C uint8 | uint16 | uint32](dst []T, codes []C, base T) {
-	codes = codes[:len(dst)]
-	for i := range dst {
-		dst[i] = base + T(codes[i])
-	}
-}
-
-// unpackCodes widens dictionary codes into v's own memory.
-func (u *unit) unpackCodes(v *vector.Vector, from, n int) []uint32 {
-	if u.width == 4 {
-		return asSlice[uint32](u.codes)[from : from+n]
-	}
-	v.Reset(vector.I32, n)
-	dst := vector.Of[uint32](v)
-	if u.width == 1 {
-		widenCodes(dst, u.codes[from:from+n])
-	} else {
-		widenCodes(dst, asSlice[uint16](u.codes)[from:from+n])
-	}
-	return dst
-}
-
-func widenCodes[C uint8 | uint16](dst []uint32, codes []C) {
-	codes = codes[:len(dst)]
-	for i := range dst {
-		dst[i] = uint32(codes[i])
-	}
 }
 
 // columnType is the catalog type whose values a column's units hold.

@@ -16,7 +16,7 @@ func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, i
 	if err != nil {
 		return nil, err
 	}
-	out := &OnConflict{Arbiters: arbiters, Update: n.DoUpdate}
+	out := &OnConflict{Arbiters: arbiters, Update: n.DoUpdate, Any: len(n.Target) == 0 && n.Constraint.Name == ""}
 	if !n.DoUpdate {
 		return out, nil
 	}

@@ -78,7 +78,7 @@ func (d *DDL) addLike(t *catalog.Table, n *sql.LikeTable, table sql.Tristate) (l
 				if hasConstraint(t, check.Name) {
 					return duplicateConstraint(t, sql.Ident{Name: check.Name})
 				}
-				check.NotValid = false
+				check.NotValid, check.Inherited = false, false
 				t.Checks = append(t.Checks, check)
 			}
 		}
@@ -110,6 +110,7 @@ func (d *DDL) likeIdentity(t *catalog.Table, c *catalog.Column, r *catalog.Table
 // likeIndex copies an index or the constraint that it is, under a name of its own.
 func (d *DDL) likeIndex(t, r *catalog.Table, from *catalog.Index, ids map[catalog.ColumnID]catalog.ColumnID) error {
 	x := *from
+	x.Parent = 0
 	x.ID, x.State, x.Columns, x.Include, x.Exprs = d.IDs.NewIndexID(), catalog.IndexReady, nil, nil, slices.Clone(from.Exprs)
 	var names []string
 	for i, id := range from.Columns {

@@ -85,7 +85,7 @@ func (a *alter) inheritChanges(before, after *catalog.Table) error {
 	}
 	gone := func(name string) bool { return hasConstraint(before, name) && !hasConstraint(after, name) }
 	a.t.Checks = slices.DeleteFunc(a.t.Checks, func(c catalog.Check) bool { return c.Inherited && gone(c.Name) })
-	a.t.ForeignKeys = slices.DeleteFunc(a.t.ForeignKeys, func(k catalog.ForeignKey) bool { return k.Inherited && gone(k.Name) })
+	a.t.ForeignKeys = slices.DeleteFunc(a.t.ForeignKeys, func(k catalog.ForeignKey) bool { return k.Inherited && !isPartOf(a.t, &k, after) })
 	for _, check := range after.Checks {
 		if before.HasCheck(check.Name) || slices.ContainsFunc(a.t.Checks, func(c catalog.Check) bool { return c.Inherited && c.Name == check.Name }) {
 			continue
@@ -127,6 +127,16 @@ func (a *alter) inheritChanges(before, after *catalog.Table) error {
 		}
 	}
 	return nil
+}
+
+// isPartOf reports whether a foreign key of a partition is that of its parent.
+func isPartOf(t *catalog.Table, key *catalog.ForeignKey, parent *catalog.Table) bool {
+	return slices.ContainsFunc(parent.ForeignKeys, func(k catalog.ForeignKey) bool {
+		return k.RefTable == key.RefTable && slices.Equal(k.RefColumns, key.RefColumns) && slices.EqualFunc(k.Columns, key.Columns, func(above, own catalog.ColumnID) bool {
+			at := t.ColumnByID(own)
+			return at >= 0 && t.Columns[at].Name == parent.Columns[parent.ColumnByID(above)].Name
+		})
+	})
 }
 
 // CheckAlterable refuses actions on a partitioned table or a partition that would part the two.
@@ -187,6 +197,13 @@ func (d *DDL) checkPartitionAction(t *catalog.Table, action sql.AlterAction, onl
 			}
 		}
 	case *sql.AddConstraint:
+		if t.Kind == catalog.PartitionedTable && n.Constraint.UsingIndex.Name != "" {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "ALTER TABLE / ADD CONSTRAINT USING INDEX is not supported on partitioned tables")
+		}
+		if t.Kind == catalog.PartitionedTable && n.Constraint.Kind == sql.ForeignKey && n.Constraint.NotValid {
+			return sqlerr.New(sqlerr.WrongObjectType, "cannot add NOT VALID foreign key on partitioned table %q referencing relation %q", t.Name, n.Constraint.RefTable.Name).
+				WithDetail("This feature is not yet supported on partitioned tables.")
+		}
 		if only && n.Constraint.Kind == sql.CheckConstraint {
 			return refuse("constraint must be added to child tables too")
 		}

@@ -160,7 +160,7 @@ func (b *binder) scanFacts(n *Scan) *relFacts {
 	var stats *catalog.Stats
 	if b.world != nil {
 		f.rows = math.Max(b.tableRows(n), 0)
-		stats = b.world.Stats(n.Table.ID)
+		stats = b.scanStats(n)
 	}
 	f.bound = f.rows
 	base := math.Max(f.rows, 1)

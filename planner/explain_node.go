@@ -239,7 +239,7 @@ func (e *explainer) describeParts(n *Scan, d *detail) {
 	d.nodeType = "Dynamic " + strings.TrimPrefix(d.nodeType, "Seq ")
 	all, left := len(n.Parts.Desc.Leaves), int(n.Parts.Selected.Count())
 	text := fmt.Sprintf("%d of %d after planning (Subplans Removed: %d)", left, all, all-left)
-	facts := []Fact{{Key: "Selected", Value: int64(left)}, {Key: "Total", Value: int64(all)}, {Key: "Subplans Removed", Value: int64(all - left)}}
+	facts := []Fact{{Key: "Partitions After Planning", Value: int64(left)}, {Key: "Partitions", Value: int64(all)}, {Key: "Subplans Removed", Value: int64(all - left)}}
 	var runTime []string
 	if n.Parts.AtStart {
 		runTime = append(runTime, "at start")
@@ -250,7 +250,7 @@ func (e *explainer) describeParts(n *Scan, d *detail) {
 	switch {
 	case len(runTime) > 0:
 		text += "; run time: " + strings.Join(runTime, " AND ")
-		facts = append(facts, Fact{Key: "Run Time", Value: runTime})
+		facts = append(facts, Fact{Key: "Partitions At Run Time", Value: runTime})
 	case n.Parts.WhyAll != "":
 		text += "; run time: off, reason: " + n.Parts.WhyAll
 		facts = append(facts, Fact{Key: "Run Time Off Reason", Value: n.Parts.WhyAll})

@@ -28,6 +28,7 @@ type Insert struct {
 // not be inserted. Generated, over the RowCols of the INSERT, are the columns that Set makes change.
 type OnConflict struct {
 	Arbiters           []*catalog.Index
+	Any                bool // the statement names no key: all are arbiters, also those that a partition alone has
 	Update             bool
 	Existing, Excluded []*expr.Col
 	Set                []expr.Expr

@@ -129,6 +129,15 @@ func (b *binder) prune(n *Scan) {
 	n.Parts = p
 }
 
+// indexParts is in how many indexes a scan looks: one per leaf. Where parameters select leaves, a few
+// values select few.
+func (n *Scan) indexParts() float64 {
+	if n.Parts == nil || n.Parts.AtStart {
+		return 1
+	}
+	return float64(max(n.Parts.Selected.Count(), 1))
+}
+
 // columnAt returns the scan's column for a position in its table, nil if it has none.
 func (n *Scan) columnAt(pos int) expr.Expr {
 	for i := range n.Columns {

@@ -270,7 +270,7 @@ func (b *binder) indexCost(n *Scan, s *IndexScan, share, fetch float64) Cost {
 	if s.Only {
 		fetch = 0
 	}
-	ranges, entries := float64(max(len(s.In), 1)), b.entries(n, s)*share
+	ranges, entries := float64(max(len(s.In), 1))*n.indexParts(), b.entries(n, s)*share
 	cost := ranges*costIndexSeek + entries*(costIndexEntry+fetch+costFilter*float64(len(n.Filter)))
 	if more := entries - float64(vector.BatchCap); fetch == costFetch && more > 0 {
 		cost += more * (costFetchMany - costFetch)

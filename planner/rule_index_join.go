@@ -35,6 +35,7 @@ func (b *binder) indexJoin(kind JoinKind, left, right Node, conds []expr.Expr) (
 		}
 		c.Filter = append(c.Filter, replaceCols(cond, with))
 	}
+	b.prune(&c)
 	index, cost := b.cheapestIndex(&c)
 	if index == nil || !usesParam(index) {
 		return nil, nil, 0

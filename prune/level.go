@@ -1,6 +1,7 @@
 package prune
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -47,6 +48,9 @@ func newLevel(t *catalog.Table, partitions []*catalog.Table, root *catalog.Table
 	}
 	for i := range l.keys {
 		l.keys[i].ints = integers(l.keys[i].values)
+	}
+	if l.edges > 0 && l.kinds[0][0] < 0 && l.keys[0].ints != nil {
+		l.keys[0].ints[0] = math.MinInt64 // everything is behind MINVALUE
 	}
 	return l, err
 }

@@ -138,7 +138,7 @@ func (lr *levelRouter) locate(l *Level, n int, sel vector.Sel, rows int) {
 		lr.kids = make([]int32, max(rows, vector.BatchCap))
 	}
 	lr.kids = lr.kids[:rows]
-	if len(l.keys) == 1 && l.keys[0].ints != nil && l.table.Partitioning.Strategy == catalog.PartitionByRange && lr.bounded(l) {
+	if len(l.keys) == 1 && l.keys[0].ints != nil && l.table.Partitioning.Strategy == catalog.PartitionByRange {
 		lr.locateInts(l, n, sel, rows)
 		return
 	}
@@ -151,15 +151,13 @@ func (lr *levelRouter) locate(l *Level, n int, sel vector.Sel, rows int) {
 	}
 }
 
-// bounded reports whether all edges are values.
-func (lr *levelRouter) bounded(l *Level) bool {
-	return l.edges > 0 && l.kinds[0][0] == 0 && l.kinds[0][l.edges-1] == 0
-}
-
 func (lr *levelRouter) locateInts(l *Level, n int, sel vector.Sel, rows int) {
 	v := vector.Flatten(&lr.flat[0], lr.vecs[0], rows)
 	at := intReader(v)
 	ints := l.keys[0].ints
+	if l.edges > 0 && l.kinds[0][l.edges-1] > 0 {
+		ints = ints[:l.edges-1] // nothing is behind MAXVALUE
+	}
 	interval, from, to := -1, int64(0), int64(0) // the last one found, where it has two ends
 	for i := range n {
 		row := i

@@ -48,6 +48,7 @@ type Engine struct {
 	published atomic.Pointer[committedState]
 	// current is the snapshot of the latest state if somebody asked for it, shared by all readers.
 	current atomic.Pointer[snapshot]
+	live    liveViews
 
 	// ingesting is held shared while files are ingested, and alone while a backup copies the log.
 	ingesting sync.RWMutex

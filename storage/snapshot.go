@@ -34,6 +34,7 @@ func (s *snapshot) release() {
 	if s.refs.Add(-1) == 0 {
 		_ = s.db.Close() // fails only when closed twice
 		s.e.metrics.snapshots.Add(-1)
+		s.e.live.remove(s.state.commit)
 	}
 }
 
@@ -92,6 +93,7 @@ func (e *Engine) takeSnapshot() *snapshot {
 		}
 		if ok {
 			e.metrics.snapshots.Add(1)
+			e.live.add(state.commit)
 			return &snapshot{e: e, db: db, state: state}
 		}
 		_ = db.Close()

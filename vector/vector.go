@@ -168,6 +168,17 @@ func (v *Vector) AppendString(s string) {
 	v.closeRow()
 }
 
+// FillBytes makes v a flat Bytes vector of n rows, keeping its memory. The caller fills the n+1 offsets, of
+// which the first is 0, and the heap, which has at least heapBytes.
+func (v *Vector) FillBytes(n, heapBytes int) (offsets []int32, heap []byte) {
+	v.Reset(Bytes, n)
+	if cap(v.heap) < heapBytes {
+		v.heap = make([]byte, heapBytes+heapBytes/2)
+	}
+	v.heap, v.data, v.Len = v.heap[:cap(v.heap)], v.data[:(n+1)*4], n
+	return v.Offsets(), v.heap
+}
+
 // HeapBuf returns the heap to append a value to; EndBytes closes the row.
 func (v *Vector) HeapBuf() []byte { return v.heap }
 

@@ -8,73 +8,86 @@ import (
 	"github.com/weftdb/weft/vector"
 )
 
-// Pruner skips row groups whose zones show that no row can pass a filter.
-type Pruner struct{ tests []zoneTest }
-
 // zoneTest is a comparison of a column with a value.
 type zoneTest struct {
-	col    catalog.ColumnID
 	op     string
 	values []vector.Datum // one, or the list of an IN
+	hashes []uint64       // of the values where equality is asked for
 }
 
-// NewPruner takes what zones can decide from a filter's conjuncts: comparisons of a column with
-// values known now. column maps a column of the expressions to the table's. Parameters have the
-// values of the run; the pruner must not outlive it.
-func NewPruner(filter []expr.Expr, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) *Pruner {
-	p := &Pruner{}
-	for _, cond := range filter {
-		switch e := cond.(type) {
-		case *expr.Call:
-			if len(e.Args) == 2 && e.Fn.Operator {
-				p.comparison(e.Fn.Name, e.Args[0], e.Args[1], column, env)
-			}
-		case *expr.InList:
-			if !e.Negated {
-				p.inList(e, column, env)
-			}
-		}
-	}
-	return p
-}
+var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-func (p *Pruner) comparison(op string, left, right expr.Expr, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) {
+// comparison takes what is a comparison of a column with a value known now.
+func (c *conjunct) comparison(op string, left, right expr.Expr, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) {
 	if _, ok := mirrored[op]; !ok {
 		return
 	}
-	if _, ok := left.(*expr.Col); !ok {
+	if columnOf(left) == nil {
 		left, right, op = right, left, mirrored[op]
 	}
-	c, ok := left.(*expr.Col)
-	if !ok || !comparable(c.Typ) {
+	col := columnOf(left)
+	if col == nil || !comparable(col.Typ) {
 		return
 	}
-	value, ok := known(right, c.Typ, env)
-	id, covered := column(c.ID)
+	value, ok := known(right, col.Typ, env)
+	id, covered := column(col.ID)
 	if ok && covered {
-		p.tests = append(p.tests, zoneTest{id, op, []vector.Datum{value}})
+		c.col, c.test = id, newZoneTest(op, value)
 	}
 }
 
-func (p *Pruner) inList(e *expr.InList, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) {
-	c, ok := e.Arg.(*expr.Col)
-	if !ok || !comparable(c.Typ) {
+func (c *conjunct) inList(e *expr.InList, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) {
+	col := columnOf(e.Arg)
+	if col == nil || !comparable(col.Typ) {
 		return
 	}
-	id, covered := column(c.ID)
-	t := zoneTest{col: id, op: "in"}
+	id, covered := column(col.ID)
+	if !covered {
+		return
+	}
+	var list []vector.Datum
 	for _, item := range e.List {
-		value, ok := known(item, c.Typ, env)
+		value, ok := known(item, col.Typ, env)
 		if !ok {
 			return
 		}
-		t.values = append(t.values, value)
+		list = append(list, value)
 	}
-	if covered {
-		p.tests = append(p.tests, t)
+	c.col, c.test = id, newZoneTest("in", list...)
+}
+
+// newZoneTest prepares the look-ups in Bloom filters with the test.
+func newZoneTest(op string, list ...vector.Datum) *zoneTest {
+	t := &zoneTest{op: op, values: list}
+	if op == "=" || op == "in" {
+		for _, d := range list {
+			t.hashes = append(t.hashes, hashDatum(d))
+		}
 	}
+	return t
+}
+
+// mayHold reports whether a unit with a Bloom filter may hold a value that passes.
+func (t *zoneTest) mayHold(b bloom) bool {
+	if b == nil || t.hashes == nil {
+		return true
+	}
+	for _, h := range t.hashes {
+		if b.mayHold(h) {
+			return true
+		}
+	}
+	return false
+}
+
+// columnOf returns the column that an expression is, maybe under the cast of varchar to text, which leaves
+// values as they are; nil if it is none.
+func columnOf(e expr.Expr) *expr.Col {
+	if c, ok := e.(*expr.Cast); ok && c.Typ.ID == catalog.Text && c.Arg.Type().ID == catalog.Varchar {
+		e = c.Arg
+	}
+	col, _ := e.(*expr.Col)
+	return col
 }
 
 // comparable reports whether values of a type compare by their representation. char(n) does not:
@@ -99,6 +112,14 @@ func known(e expr.Expr, t catalog.Type, env *expr.Env) (vector.Datum, bool) {
 		return d, false
 	}
 	from := e.Type()
+	if from.ID == catalog.Char {
+		return d, false // blanks at its end may not count
+	}
+	if isWhole(from) && isWhole(t) && !d.Null {
+		d.Kind = t.Kind()
+		bits := 8 * t.Kind().Width()
+		return d, d.I<<(64-bits)>>(64-bits) == d.I
+	}
 	if from.Kind() != t.Kind() || from.ID == catalog.Numeric && t.ID != catalog.Numeric {
 		return d, false
 	}
@@ -117,15 +138,8 @@ func known(e expr.Expr, t catalog.Type, env *expr.Env) (vector.Datum, bool) {
 	return d, from.Scale < t.Scale
 }
 
-// Skip reports whether no trusted row of the group can pass the filter.
-func (p *Pruner) Skip(r *GroupReader) bool {
-	for i := range p.tests {
-		t := &p.tests[i]
-		if u := r.group.units[t.col]; u != nil && t.excludes(u.zone) {
-			return true
-		}
-	}
-	return false
+func isWhole(t catalog.Type) bool {
+	return t.ID == catalog.Int2 || t.ID == catalog.Int4 || t.ID == catalog.Int8
 }
 
 // excludes reports whether no value within the zone satisfies the test.
@@ -146,6 +160,8 @@ func (t *zoneTest) excludes(z Zone) bool {
 		switch t.op {
 		case "=", "in":
 			possible = !below && !above
+		case "<>":
+			possible = compare(z.Min, z.Max) != 0 || below || above
 		case "<":
 			possible = compare(value, z.Min) > 0
 		case "<=":
