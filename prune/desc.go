@@ -1,8 +1,6 @@
 package prune
 
 import (
-	"slices"
-
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 )
@@ -114,11 +112,6 @@ func (d *Desc) LeafOf(store catalog.StoreID) int {
 		return leaf
 	}
 	return -1
-}
-
-// LeafTable returns the number of a leaf by its table, −1 if it is none.
-func (d *Desc) LeafTable(id catalog.TableID) int {
-	return slices.IndexFunc(d.Leaves, func(l Leaf) bool { return l.Table.ID == id })
 }
 
 // Interval returns the leaves that are below a partition, or are it: from the first up to before the

@@ -104,8 +104,8 @@ func TestRoute(t *testing.T) {
 // TestDescription looks at what is known of leaves.
 func TestDescription(t *testing.T) {
 	d := ranges(t, 40)
-	if len(d.Leaves) != 33 || d.LeafOf(1) != 0 || d.LeafOf(41) != 32 || d.LeafOf(5) != -1 || d.LeafTable(42) != 32 {
-		t.Errorf("%d leaves: %d %d %d %d", len(d.Leaves), d.LeafOf(1), d.LeafOf(41), d.LeafOf(5), d.LeafTable(42))
+	if len(d.Leaves) != 33 || d.LeafOf(1) != 0 || d.LeafOf(41) != 32 || d.LeafOf(5) != -1 {
+		t.Errorf("%d leaves: %d %d %d", len(d.Leaves), d.LeafOf(1), d.LeafOf(41), d.LeafOf(5))
 	}
 	if from, to := d.Interval(1); from != 0 || to != 33 {
 		t.Errorf("the whole table is leaves %d to %d", from, to)
