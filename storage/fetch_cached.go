@@ -3,6 +3,7 @@ package storage
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // cachedPlace is where a row lies in a packed page in memory.
@@ -158,10 +159,13 @@ func (c *columnBuf) putPlaces(at int, places []cachedPlace, lay *rowLayout, col 
 	return nil
 }
 
+// putPlaceBytes finds all values first: the misses of one row do not wait for those of the row before.
 func (c *columnBuf) putPlaceBytes(at int, places []cachedPlace, lay *rowLayout, col int) error {
+	var spans [placesAtOnce][2]int32
+	size, cols := 0, len(lay.cols)
 	for i := range places {
 		p := &places[i]
-		start, null := p.area(col, len(lay.cols))
+		start, null := p.area(col, cols)
 		if null {
 			c.setNull(at + i)
 		}
@@ -170,11 +174,16 @@ func (c *columnBuf) putPlaceBytes(at int, places []cachedPlace, lay *rowLayout, 
 		if p.rank > 0 {
 			from = int(binary.LittleEndian.Uint16(ends[2*p.rank-2:]))
 		}
-		bytes := ends[2*p.rows:]
-		if from > to || to > len(bytes) {
+		if from > to || to > len(ends)-2*p.rows {
 			return errBadPage
 		}
-		c.heap = append(c.heap, bytes[from:to]...)
+		begin := start + 2*p.rows
+		spans[i] = [2]int32{int32(begin + from), int32(begin + to)}
+		size += to - from
+	}
+	c.heap = slices.Grow(c.heap, size)
+	for i := range places {
+		c.heap = append(c.heap, places[i].data[spans[i][0]:spans[i][1]]...)
 		c.offsets = append(c.offsets, int32(len(c.heap)))
 	}
 	return nil
