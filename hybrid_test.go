@@ -34,14 +34,25 @@ func hybridTable(t *testing.T, rows int) (*weft.DB, *weft.Session) {
 func TestHybridScanWays(t *testing.T) {
 	_, s := hybridTable(t, 300000)
 	mustExec(t, s, "create table few (k integer, w text); insert into few select g * 1000, 'few ' || g from generate_series(1, 40) g")
-	const byRef, byPage, byRows, byJoin = "Rows Fetched by Reference", "Rows Fetched by Page", "Row Groups from Rows", "Rows Removed by Join Filter"
+	const byRef, byPage, byRows, late = "Rows Fetched by Reference", "Rows Fetched by Page", "Row Groups from Rows", "Late Fetch on t"
 	queries := []struct{ query, fact string }{
 		{"select * from t where r < 100", byRef},
 		{"select * from t where k between 30000 and 30200", byRef},
-		{"select * from t where k < 60000 and r < 90000", byPage},
+		{"select * from t where k < 30000 and r < 90000", byPage},
 		{"select * from t where r < 60000", byRows},
 		{"select v from t where r in (1, 5, 700, 90001) and k > 10", byRef},
-		{"select few.w, t.v from t join few on t.k = few.k where t.r < 90000", byJoin},
+		{"select few.w, t.v from t join few on t.k = few.k where t.r < 90000", late},
+		{"select few.w, t.v from t join few on t.k = few.k where t.u is not null or few.w > ''", ""},
+		{"select * from t order by k, r limit 25", late},
+		{"select * from t where r < 50000 order by r + k desc, k limit 300", late},
+		{"select v || '!', u + r, k from t where r < 50000 order by r, k offset 2500 limit 2000", late},
+		{"select u from t order by r, k limit 10 offset 290000", late},
+		{"select few.w, x.v, y.u from t x join few on x.k = few.k join t y on y.k = few.k + 1", "Late Fetch on t"},
+		{"select few.w, x.v from t x left join few on x.k = few.k where x.r < 90000 order by few.w, x.r, x.k limit 40", late},
+		{"select x.v from few left join t x on x.k = few.k and x.r < 60000", ""},
+		{"select count(v), sum(u) from t where exists (select from few where few.k = t.k)", late},
+		{"select v from t where not exists (select from few where few.k <> t.k + 1000) or k < 3", ""},
+		{"select q.v, few.w from (select v, k from t order by r, k limit 1000) q join few on few.k = q.k", "Late Fetch on t"},
 		{"select sum(u), max(v) from t where r between 500 and 700", byRef},
 		{"select * from t where r < 0", ""},
 	}

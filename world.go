@@ -16,8 +16,19 @@ func (w *world) Stats(id catalog.TableID) *catalog.Stats { return w.db.engine.St
 func (w *world) Rows(t *catalog.Table) float64 { return float64(w.db.engine.RowCount(t)) }
 
 func (w *world) ViewState(t *catalog.Table) planner.ViewState {
-	s := w.db.views.State(t)
-	return planner.ViewState{Groups: s.Groups, LoadedGroups: s.LoadedGroups, StaleRows: float64(s.TouchedRows)}
+	v := planner.ViewState{}
+	inMemory, onDisk := 0, 0
+	for _, info := range w.db.views.Info(t) {
+		v.Groups += info.Groups
+		v.LoadedGroups += info.LoadedGroups
+		v.StaleRows += float64(info.TouchedRows)
+		inMemory += info.UnitsInMemory
+		onDisk += info.UnitsOnDisk
+	}
+	if onDisk > 0 {
+		v.DiskShare = float64(onDisk) / float64(inMemory+onDisk)
+	}
+	return v
 }
 
 func (w *world) TableFunction(name string) ([]planner.ResultColumn, []catalog.Type, bool) {

@@ -84,5 +84,6 @@ type World interface {
 type ViewState struct {
 	Groups       int     // row groups that hold rows
 	LoadedGroups int     // with units
+	DiskShare    float64 // of the loaded groups' units, those that have to be read from disk
 	StaleRows    float64 // rows to be read from the row store although their group is loaded
 }
