@@ -11,7 +11,7 @@ const (
 	nanosUnitCell  = 0.7  // a covered column of a row
 	nanosFetchRow  = 60.0 // a row by reference, among hundreds, from anywhere in the table
 	nanosFetchCell = 60.0 // each of its columns
-	nanosDiskCell  = 6.0  // a covered column of a row whose unit has to be read from disk
+	nanosDiskCell  = 2.5  // a covered column of a row whose unit has to be read from disk (not measured: an estimate)
 	rowsOfPage     = 64.0
 	// togetherShare is of the pages that rows lie on if they lie anywhere: often they lie together. A
 	// group in which they do not is read by rows at no loss, so the estimate may lean that way.
