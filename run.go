@@ -286,6 +286,7 @@ func (r *running) readIn(in *reading) (*Rows, error) {
 	if plan.Point != nil {
 		return r.readPoint(plan, in, env)
 	}
+	s.db.uses.note(s.db, plan.Plan)
 	ctx, cancel := s.deadline(r.ctx)
 	cursor, err := exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
 	if err != nil {
@@ -314,8 +315,12 @@ func (r *running) readIn(in *reading) (*Rows, error) {
 // execQuery is what a plan runs on under a context.
 func (r *running) execQuery(ctx context.Context, plan *planner.Plan, view *storage.View, txn *storage.Txn, env *expr.Env) exec.Query {
 	db := r.s.db
-	return exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: r.s.derived().threads, Memory: db.budget,
-		Columns: db.views, TableFunction: db.functionRows, Statement: r.text, Stop: db.users.stop(ctx)}
+	q := exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: r.s.derived().threads, Memory: db.budget,
+		Columns: db.views, Statement: r.text, Stop: db.users.stop(ctx)}
+	if len(plan.Functions) > 0 {
+		q.TableFunction = (&functionCall{ctx: ctx, db: db, catalog: view.Catalog(), path: r.s.derived().searchPath}).run
+	}
+	return q
 }
 
 // locksRows reports whether a query has FOR UPDATE or the like in it.

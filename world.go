@@ -39,6 +39,11 @@ func (w *world) TableFunction(name string) ([]planner.ResultColumn, []catalog.Ty
 	return f.columns, f.args, true
 }
 
+func (w *world) SystemView(name string) ([]planner.ResultColumn, bool) {
+	f, ok := tableFunctions[name]
+	return f.columns, ok && f.relation
+}
+
 // smallTableRows is the size below which a column view is loaded before the statement that defines
 // it returns: such a load takes less time than waiting for a background worker would.
 const smallTableRows = 65536

@@ -78,6 +78,8 @@ type World interface {
 	// TableFunction returns the columns and argument types of a system function that can stand in
 	// FROM.
 	TableFunction(name string) (columns []ResultColumn, args []catalog.Type, ok bool)
+	// SystemView returns the columns of such a function that can be named like a table too.
+	SystemView(name string) (columns []ResultColumn, ok bool)
 }
 
 // ViewState describes a table's column view at planning time.
