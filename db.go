@@ -28,15 +28,16 @@ type DB struct {
 
 // database is what all handles of one directory share.
 type database struct {
-	dir     string
-	options Options
-	engine  *storage.Engine
-	views   *imcv.Manager
-	budget  *exec.Budget
-	plans   *planCache
-	users   *users
-	uses    columnUses // what scans read, for advice on column views
-	control *control   // nil = nobody can ask
+	dir      string
+	options  Options
+	engine   *storage.Engine
+	views    *imcv.Manager
+	budget   *exec.Budget
+	plans    *planCache
+	users    *users
+	uses     columnUses // what scans read, for advice on column views
+	verified verifyCounts
+	control  *control // nil = nobody can ask
 
 	sessions atomic.Uint64 // opened so far
 

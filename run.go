@@ -288,12 +288,16 @@ func (r *running) readIn(in *reading) (*Rows, error) {
 	}
 	s.db.uses.note(s.db, plan.Plan)
 	ctx, cancel := s.deadline(r.ctx)
-	cursor, err := exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
+	rows := &Rows{ctx: ctx, columns: plan.columns, env: env, tagPrefix: "SELECT", onError: s.fail}
+	if s.derived().verify {
+		rows.kept, err = r.verify(ctx, in, plan, env)
+	} else {
+		rows.cursor, err = exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
+	}
 	if err != nil {
 		cancel()
 		return nil, contextError(ctx, err)
 	}
-	rows := &Rows{ctx: ctx, columns: plan.columns, cursor: cursor, env: env, tagPrefix: "SELECT", onError: s.fail}
 	rows.finish = func() {
 		cancel()
 		s.db.users.removeRows(rows)

@@ -21,6 +21,7 @@ type derivedSettings struct {
 	threads          int
 	noSyncWait       bool
 	quiet            bool // notices are dropped
+	verify           bool // htap_verify
 	txOptions        TxOptions
 	zone             *time.Location
 	searchPath       []string
@@ -58,6 +59,7 @@ func (s *Session) derive() *derivedSettings {
 	}
 	level := s.setting(setClientMinMessages)
 	d.quiet = level == "warning" || level == "error"
+	d.verify = s.on(setVerify)
 	threads, _ := strconv.Atoi(s.setting(setThreads))
 	d.threads = max(threads, 1)
 	d.zone, _ = expr.LoadZone(s.setting(setTimeZone))

@@ -56,6 +56,7 @@ const (
 	setGroupPages          = "htap_rowgroup_pagenum"
 	setCompression         = "htap_compression_methods"
 	setDeployMode          = "htap_deploy_mode"
+	setVerify              = "htap_verify"
 	setMemoryLimit         = "memory_limit"
 	setThreads             = "threads"
 	setSyncCommit          = "synchronous_commit"
@@ -108,6 +109,7 @@ func makeSettings() map[string]*setting {
 		{name: setGroupPages, initial: "1024", check: integer(1024, 1024, nil), global: true, fixed: true, doc: "pages of 64 rows in a row group"},
 		{name: setCompression, initial: "all", check: oneOf("all"), global: true, doc: "encodings that units may choose from"},
 		{name: setDeployMode, initial: "primary", check: oneOf("primary", "all"), global: true, doc: "where column views are kept; a database in one process has no standby"},
+		{name: setVerify, initial: "off", check: boolean, doc: "run queries by rows and by columns and fail where the results differ"},
 		{name: setMemoryLimit, initial: "0", check: integer(16<<20, 1<<60, inBytes), show: inBytes.show, global: true, doc: "memory for everything"},
 		{name: setThreads, initial: strconv.Itoa(runtime.GOMAXPROCS(0)), check: integer(1, 1024, nil), doc: "workers a statement may use"},
 		{name: setSyncCommit, initial: "on", check: syncCommit, doc: "COMMIT waits until it is durable"},

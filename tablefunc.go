@@ -63,6 +63,7 @@ var tableFunctions = map[string]tableFunction{
 	"gs_imcv_bgworker_status":   {columns: workerColumns, relation: true, htap: true, rows: workerStatus},
 	"gs_htap_scan_hit_status":   {columns: hitColumns, relation: true, htap: true, rows: hitStatus},
 	"gs_htap_file_status":       {columns: fileColumns, relation: true, htap: true, rows: fileStatus},
+	"gs_htap_verify_status":     {columns: verifyColumns, relation: true, rows: verifyStatus},
 	"pg_total_memory_detail":    {columns: memoryColumns, relation: true, rows: memoryDetail},
 	"gs_imcv_advice":            {columns: adviceColumns, relation: true, rows: viewAdvice},
 	"gs_imcv_advice_statistics": {columns: useColumns, relation: true, rows: columnUse},
