@@ -18,7 +18,8 @@ import (
 type HTAPOptions struct {
 	// Rows is the size of the table of 20 columns that the sweep reads. Default 1,000,000.
 	Rows int
-	// WideRows is the size of the table of 50 columns. Default 2,000,000.
+	// WideRows is the size of the table of 50 columns, and of that whose view meets a budget. Default
+	// 2,000,000.
 	WideRows int
 	// Runs is the number of measured runs of each query, of which the median counts. Default 5.
 	Runs int
@@ -43,6 +44,12 @@ type htapStep struct {
 var htapSteps = []htapStep{
 	{"sweep", (*htapRunner).sweep},
 	{"wide", (*htapRunner).wide},
+	{"late", (*htapRunner).late},
+	{"freshness", (*htapRunner).freshness},
+	{"writes", (*htapRunner).writes},
+	{"storm", (*htapRunner).storm},
+	{"budget", (*htapRunner).budget},
+	{"restart", (*htapRunner).restart},
 }
 
 // HTAPSteps lists the parts of the benchmark.
@@ -80,8 +87,9 @@ func (o HTAPOptions) withDefaults() (HTAPOptions, error) {
 	return o, nil
 }
 
-// HTAP measures column views beside rows: hybrid scans by selectivity against row scans and fully
-// covered scans of the same run, on one thread.
+// HTAP measures column views beside rows, each thing against another one of the same run: hybrid scans by
+// selectivity, late fetches, freshness under writes, writes with and without views, changed rows, little
+// memory, a restart. A wrong result is an error.
 func HTAP(ctx context.Context, o HTAPOptions) ([]Figure, error) {
 	o, err := o.withDefaults()
 	if err != nil {

@@ -233,6 +233,37 @@ func (r *htapRunner) wide(ctx context.Context) error {
 	return nil
 }
 
+// late compares queries that need all columns of few rows in the end, by rows and with late fetches.
+func (r *htapRunner) late(ctx context.Context) error {
+	if err := r.fillSweep(ctx, "wide", r.o.Rows, sweepPayload); err != nil {
+		return err
+	}
+	if err := r.exec(ctx, "SET threads = 1", "ALTER TABLE wide COLVIEW (c, r)", "SELECT * FROM gs_imcv_flush('wide')",
+		"CREATE TABLE few (r integer)", fmt.Sprintf("INSERT INTO few SELECT g * 97 FROM generate_series(1, %d) g", max(r.o.Rows/10_000, 1)), "ANALYZE few"); err != nil {
+		return err
+	}
+	for _, q := range []struct{ name, query string }{
+		{"ORDER BY LIMIT 100", "SELECT * FROM wide ORDER BY r, c LIMIT 100"},
+		{"half of the rows, ORDER BY LIMIT 1000", fmt.Sprintf("SELECT * FROM wide WHERE c > %d ORDER BY r DESC LIMIT 1000", r.o.Rows/2)},
+		{"join that keeps a row in 10,000", "SELECT wide.* FROM wide JOIN few ON few.r = wide.r"},
+	} {
+		rows, err := r.timed(ctx, "row", q.query)
+		if err != nil {
+			return err
+		}
+		auto, err := r.timed(ctx, "auto", q.query)
+		if err != nil {
+			return err
+		}
+		if auto.rows != rows.rows {
+			return fmt.Errorf("bench: %s: %d rows, by rows %d", q.query, auto.rows, rows.rows)
+		}
+		r.add(Figure{Name: q.name + ": by rows, CPU", Value: rows.cpu, Unit: "ms"})
+		r.add(Figure{Name: q.name + ": late fetch against rows", Value: rows.cpu / auto.cpu, Unit: "times"})
+	}
+	return nil
+}
+
 // drainArrow reads a query's rows as Arrow records.
 func (r *htapRunner) drainArrow(ctx context.Context, query string) error {
 	reader, err := r.db.QueryArrow(ctx, query)

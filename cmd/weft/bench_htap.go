@@ -16,7 +16,7 @@ type htapCommand struct {
 	WideRows int      `default:"2000000" help:"Rows of the table of 50 columns."`
 	Runs     int      `default:"5" help:"Measured runs of each query; medians count."`
 	Seconds  float64  `default:"3" help:"How long a mix of readers and writers runs."`
-	Step     []string `help:"Parts to run (default: all); weft bench htap --step=x lists them."`
+	Step     []string `help:"Parts to run: sweep, wide, late, freshness, writes, storm, budget, restart (default: all)."`
 	Dir      string   `type:"path" help:"Where a temporary directory is made. Default: the system's."`
 	JSON     string   `name:"json" placeholder:"FILE" help:"Write the results as JSON; - is standard output, the text then goes to standard error."`
 }
