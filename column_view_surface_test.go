@@ -128,8 +128,9 @@ func TestColumnViewFunctions(t *testing.T) {
 		{"select * from gs_imcv_flush", `42P01 relation "gs_imcv_flush" does not exist`},
 		{"begin; select * from gs_htap_data_maintenance('unload', 't')", "25001 gs_htap_data_maintenance cannot run inside a transaction block"},
 		{"rollback", ""},
+		{"create temp table tt (a int) colview; insert into tt values (3); select total from gs_imcv_flush('tt')", "1"},
 		{"create table gs_imcv (a int); insert into gs_imcv values (7); select * from gs_imcv", "7"},
-		{"select relname from pg_catalog.gs_imcv", "t"},
+		{"select relname from pg_catalog.gs_imcv where relname <> 'tt'", "t"},
 	} {
 		if strings.Contains(c.query, "; ") {
 			parts := strings.Split(c.query, "; ")

@@ -322,7 +322,11 @@ func (r *running) execQuery(ctx context.Context, plan *planner.Plan, view *stora
 	q := exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: r.s.derived().threads, Memory: db.budget,
 		Columns: db.views, Statement: r.text, Stop: db.users.stop(ctx)}
 	if len(plan.Functions) > 0 {
-		q.TableFunction = (&functionCall{ctx: ctx, db: db, catalog: view.Catalog(), path: r.s.derived().searchPath}).run
+		call := &functionCall{ctx: ctx, db: db, catalog: view.Catalog(), path: r.s.derived().searchPath}
+		if r.s.temp.used {
+			call.path = append([]string{r.s.temp.schema}, call.path...)
+		}
+		q.TableFunction = call.run
 	}
 	return q
 }

@@ -176,7 +176,7 @@ func (m *freshnessMix) percentile(p float64) time.Duration {
 // writes compares single-row writes to a table with a column view and to one without, in turns, so that
 // both meet the same machine. Commits do not wait for the disk: that would hide the difference.
 func (r *htapRunner) writes(ctx context.Context) error {
-	const rows, batch, rounds = 200_000, 4_000, 6
+	const rows, batch, rounds = 200_000, 500, 60
 	for _, table := range []string{"bare", "viewed"} {
 		if err := r.exec(ctx, "CREATE TABLE "+table+" (id integer PRIMARY KEY, a integer, b bigint, c varchar(40))",
 			fmt.Sprintf("INSERT INTO %s SELECT g, g %% 1000, g, 'text ' || g FROM generate_series(1, %d) g", table, rows), "VACUUM "+table); err != nil {

@@ -35,11 +35,8 @@ func (r *htapRunner) storm(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	byRows, err := r.timed(ctx, "row", query)
-	if err != nil {
-		return err
-	}
 	fresh, changed := 0.0, 0
+	var byRows timing
 	for _, share := range staleShares {
 		for ; changed < int(share*100); changed++ { // one row in a hundred at a time, spread over all pages
 			if err := r.exec(ctx, fmt.Sprintf("UPDATE wide SET u1 = u1 + 1 WHERE r %% 100 = %d", changed)); err != nil {
@@ -48,6 +45,9 @@ func (r *htapRunner) storm(ctx context.Context) (err error) {
 		}
 		now, err := r.timed(ctx, "column", query)
 		if err != nil {
+			return err
+		}
+		if byRows, err = r.timed(ctx, "row", query); err != nil {
 			return err
 		}
 		if share == 0 {

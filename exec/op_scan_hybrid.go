@@ -14,7 +14,7 @@ import (
 // on, and then gets the other columns of the survivors from the row store, through the same view, so
 // that both parts of a row are of one version even if the row is changed in between:
 //
-//   - few survivors, up to a batch of a group, are collected over groups and fetched by reference, many at a time: the processor
+//   - few survivors are collected over groups and fetched by reference, many at a time: the processor
 //     then waits for many pages at once;
 //   - where there are many on each page, the pages that have any are read in their order, and rows
 //     that did not survive are left out of the selection;
@@ -83,6 +83,10 @@ const (
 	pageCellNanos  = 2.2  // each of its columns
 )
 
+// fewSurvivors of a group are fetched by reference in any case: one row of each page at most, or rows
+// that lie together and are copied in runs.
+const fewSurvivors = storage.GroupPages
+
 // fetchNanos estimates fetching rows by reference.
 func (r *hybridReader) fetchNanos(rows int) float64 {
 	return float64(rows) * (fetchRowNanos + fetchCellNanos*float64(len(r.late)))
@@ -124,7 +128,7 @@ func (r *hybridReader) Open(store catalog.StoreID, number int) error {
 	switch {
 	case rows == 0:
 		return r.openChanged()
-	case rows <= vector.BatchCap || r.fetchNanos(rows) <= r.pagesNanos(pages):
+	case rows <= fewSurvivors || r.fetchNanos(rows) <= r.pagesNanos(pages):
 		r.phase, r.word = phaseFetch, 0
 		return nil
 	}
