@@ -30,13 +30,12 @@ type Settings struct {
 	EnableIndexOnlyScan, EnableBitmapScan bool
 	EnableIndexJoin                       bool // row by row of one side, by an index of the other
 	DisabledRules                         map[string]bool
-	HybridCostScale                       float64 // cost of fetching one row by reference, in row-scan units
 }
 
 // DefaultSettings returns what a new session has.
 func DefaultSettings() *Settings {
 	return &Settings{SearchPath: []string{catalog.DefaultSchema}, EnableHTAP: true, EnableImcvScan: true,
-		EnableHybrid: true, EnableHashJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true, HybridCostScale: 3}
+		EnableHybrid: true, EnableHashJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true}
 }
 
 // Input is what planning a statement needs.
