@@ -28,15 +28,16 @@ type DB struct {
 
 // database is what all handles of one directory share.
 type database struct {
-	dir          string
-	options      Options
-	engine       *storage.Engine
-	views        *imcv.Manager
-	budget       *exec.Budget
-	plans        *planCache
-	users        *users
-	functionRows func(name string, args []vector.Datum) ([][]vector.Datum, error) // tableFunction
-	control      *control                                                         // nil = nobody can ask
+	dir      string
+	options  Options
+	engine   *storage.Engine
+	views    *imcv.Manager
+	budget   *exec.Budget
+	plans    *planCache
+	users    *users
+	uses     columnUses // what scans read, for advice on column views
+	verified verifyCounts
+	control  *control // nil = nobody can ask
 
 	sessions atomic.Uint64 // opened so far
 
@@ -98,7 +99,6 @@ func openDatabase(dir string, o Options) (*database, error) {
 	engine.FormatValue = func(t catalog.Type, v vector.Datum) string { return expr.FormatDatum(t, v, nil) }
 	engine.ParseValue = parseMissing
 	engine.CompileIndex = exec.CompileIndex
-	d.functionRows = d.tableFunction
 	d.budget = exec.NewBudget(workBytes(o.MemoryLimitBytes, o.cachesBytes()))
 	d.views = imcv.NewManager(engine, d.viewOptions())
 	d.views.Start()

@@ -72,7 +72,11 @@ func (r *Rows) NextBatch() *vector.Batch {
 		r.count += int64(b.Live())
 		return b
 	}
-	if r.cursor == nil || r.done {
+	if r.done {
+		return nil
+	}
+	if r.cursor == nil { // all rows were kept
+		r.end()
 		return nil
 	}
 	b, err := r.cursor.Next()

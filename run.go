@@ -287,13 +287,18 @@ func (r *running) readIn(in *reading) (*Rows, error) {
 	if plan.Point != nil {
 		return r.readPoint(plan, in, env)
 	}
+	s.db.uses.note(s.db, plan.Plan)
 	ctx, cancel := s.deadline(r.ctx)
-	cursor, err := exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
+	rows := &Rows{ctx: ctx, columns: plan.columns, env: env, tagPrefix: "SELECT", onError: s.fail}
+	if s.derived().verify {
+		rows.kept, err = r.verify(ctx, in, plan, env)
+	} else {
+		rows.cursor, err = exec.Start(ctx, r.execQuery(ctx, plan.Plan, view, nil, env))
+	}
 	if err != nil {
 		cancel()
 		return nil, contextError(ctx, err)
 	}
-	rows := &Rows{ctx: ctx, columns: plan.columns, cursor: cursor, env: env, tagPrefix: "SELECT", onError: s.fail}
 	rows.finish = func() {
 		cancel()
 		s.db.users.removeRows(rows)
@@ -315,9 +320,17 @@ func (r *running) readIn(in *reading) (*Rows, error) {
 // execQuery is what a plan runs on under a context.
 func (r *running) execQuery(ctx context.Context, plan *planner.Plan, view *storage.View, txn *storage.Txn, env *expr.Env) exec.Query {
 	db, settings := r.s.db, r.s.derived()
-	return exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: settings.threads,
+	q := exec.Query{Plan: plan, View: view, Txn: txn, Env: env, Threads: settings.threads,
 		Memory: db.budget, WorkBytes: settings.workBytes, Files: tempFiles{db.engine}, NoRuntimeFilters: !settings.runtimeFilters,
-		Columns: db.views, TableFunction: db.functionRows, Statement: r.text, Stop: db.users.stop(ctx)}
+		Columns: db.views, Statement: r.text, Stop: db.users.stop(ctx)}
+	if len(plan.Functions) > 0 {
+		call := &functionCall{ctx: ctx, db: db, catalog: view.Catalog(), path: settings.searchPath}
+		if r.s.temp.used {
+			call.path = append([]string{r.s.temp.schema}, call.path...)
+		}
+		q.TableFunction = call.run
+	}
+	return q
 }
 
 // locksRows reports whether a query has FOR UPDATE or the like in it.

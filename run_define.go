@@ -41,7 +41,7 @@ func (r *running) defineBy(step func(d *definition) (*Rows, error)) (*Rows, erro
 	env := r.sessionEnv()
 	w := r.s.beginWork()
 	defer w.abandon()
-	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine, Env: env}}
+	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine, Env: env, Advise: r.adviseColumns}}
 	rows, err := step(d)
 	if err = w.end(r.ctx, err); err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ type derivedSettings struct {
 	runtimeFilters   bool
 	noSyncWait       bool
 	quiet            bool // notices are dropped
+	verify           bool // htap_verify
 	txOptions        TxOptions
 	zone             *time.Location
 	searchPath       []string
@@ -60,6 +61,7 @@ func (s *Session) derive() *derivedSettings {
 	}
 	level := s.setting(setClientMinMessages)
 	d.quiet = level == "warning" || level == "error"
+	d.verify = s.on(setVerify)
 	threads, _ := strconv.Atoi(s.setting(setThreads))
 	d.threads = max(threads, 1)
 	d.workBytes = parseInt(s.setting(setWorkMem)) << 10

@@ -54,6 +54,9 @@ const (
 	setFlushPages          = "htap_flush_pagenum"
 	setFlushInterval       = "htap_flush_interval"
 	setGroupPages          = "htap_rowgroup_pagenum"
+	setCompression         = "htap_compression_methods"
+	setDeployMode          = "htap_deploy_mode"
+	setVerify              = "htap_verify"
 	setMemoryLimit         = "memory_limit"
 	setWorkMem             = "work_mem"
 	setThreads             = "threads"
@@ -107,6 +110,9 @@ func makeSettings() map[string]*setting {
 		{name: setFlushPages, initial: "512", check: integer(1, 1000, nil), global: true, doc: "changed pages of 64 rows after which a row group is rebuilt"},
 		{name: setFlushInterval, initial: "300", check: integer(1, 36000, inSeconds), show: inSeconds.show, global: true, doc: "time after which changed row groups are rebuilt"},
 		{name: setGroupPages, initial: "1024", check: integer(1024, 1024, nil), global: true, fixed: true, doc: "pages of 64 rows in a row group"},
+		{name: setCompression, initial: "all", check: oneOf("all"), global: true, doc: "encodings that units may choose from"},
+		{name: setDeployMode, initial: "primary", check: oneOf("primary", "all"), global: true, doc: "where column views are kept; a database in one process has no standby"},
+		{name: setVerify, initial: "off", check: boolean, doc: "run queries by rows and by columns and fail where the results differ"},
 		{name: setMemoryLimit, initial: "0", check: integer(16<<20, 1<<60, inBytes), show: inBytes.show, global: true, doc: "memory for everything"},
 		{name: setWorkMem, initial: "0", check: integer(0, math.MaxInt32, inKilobytes), show: inKilobytes.show, doc: "memory of a hash join, beyond which it goes to disk; 0 = a share of memory_limit"},
 		{name: setThreads, initial: strconv.Itoa(runtime.GOMAXPROCS(0)), check: integer(1, 1024, nil), doc: "workers a statement may use"},

@@ -25,8 +25,19 @@ func (w *world) leafRows(c *catalog.Snapshot, t *catalog.Table) float64 {
 }
 
 func (w *world) ViewState(t *catalog.Table) planner.ViewState {
-	s := w.db.views.State(t)
-	return planner.ViewState{Groups: s.Groups, LoadedGroups: s.LoadedGroups, StaleRows: float64(s.TouchedRows)}
+	v := planner.ViewState{}
+	inMemory, onDisk := 0, 0
+	for _, info := range w.db.views.Info(t) {
+		v.Groups += info.Groups
+		v.LoadedGroups += info.LoadedGroups
+		v.StaleRows += float64(info.TouchedRows)
+		inMemory += info.UnitsInMemory
+		onDisk += info.UnitsOnDisk
+	}
+	if onDisk > 0 {
+		v.DiskShare = float64(onDisk) / float64(inMemory+onDisk)
+	}
+	return v
 }
 
 func (w *world) TableFunction(name string) ([]planner.ResultColumn, []catalog.Type, bool) {
@@ -35,6 +46,11 @@ func (w *world) TableFunction(name string) ([]planner.ResultColumn, []catalog.Ty
 		return nil, nil, false
 	}
 	return f.columns, f.args, true
+}
+
+func (w *world) SystemView(name string) ([]planner.ResultColumn, bool) {
+	f, ok := tableFunctions[name]
+	return f.columns, ok && f.relation
 }
 
 // smallTableRows is the size below which a column view is loaded before the statement that defines

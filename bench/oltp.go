@@ -52,7 +52,7 @@ func (o OLTPOptions) withDefaults() (OLTPOptions, error) {
 	return o, nil
 }
 
-// Figure is something that OLTP measured.
+// Figure is something that was measured.
 type Figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
@@ -127,19 +127,24 @@ func settle() {
 
 // add prints and keeps a figure.
 func (r *oltpRunner) add(f Figure) {
-	line := fmt.Sprintf("%-62s %12.2f %-8s", f.Name, f.Value, f.Unit)
-	if f.Goal != 0 {
-		sign, verdict := "≤", "met"
-		if f.AtLeast {
-			sign = "≥"
-		}
-		if !f.Met() {
-			verdict = "MISSED"
-		}
-		line += fmt.Sprintf("  goal %s %g: %s", sign, f.Goal, verdict)
-	}
-	fmt.Fprintln(r.o.Out, line)
+	fmt.Fprintln(r.o.Out, f.line())
 	r.figures = append(r.figures, f)
+}
+
+// line is a figure as text, with its goal.
+func (f *Figure) line() string {
+	line := fmt.Sprintf("%-62s %12.2f %-8s", f.Name, f.Value, f.Unit)
+	if f.Goal == 0 {
+		return line
+	}
+	sign, verdict := "≤", "met"
+	if f.AtLeast {
+		sign = "≥"
+	}
+	if !f.Met() {
+		verdict = "MISSED"
+	}
+	return line + fmt.Sprintf("  goal %s %g: %s", sign, f.Goal, verdict)
 }
 
 // fill makes the table of small rows: a key, two numbers and 80 bytes of text.

@@ -352,3 +352,10 @@ func (s *timedScanner) Scan(morsel int) error {
 	s.w.clock.leave()
 	return err
 }
+
+func (s *timedScanner) Flush() error {
+	s.w.clock.enter(s.node)
+	err := pushHeld(s.Scanner)
+	s.w.clock.leave()
+	return err
+}

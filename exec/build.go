@@ -110,6 +110,8 @@ func (b *builder) node(n planner.Node) ([]*stream, error) {
 		return b.append(n)
 	case *planner.Repeat:
 		return b.repeat(n)
+	case *planner.LateFetch:
+		return b.lateFetch(n)
 	case *planner.Sort:
 		return b.sort(n)
 	case *planner.Aggregate:

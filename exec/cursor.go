@@ -126,6 +126,11 @@ func ownedBatch(b *vector.Batch) *vector.Batch {
 			vecs[i].SetConst(vector.DatumAt(v, 0))
 			continue
 		}
+		if v.Form == vector.Flat && b.Sel == nil {
+			vecs[i].Reset(v.Kind, 0)
+			vector.AppendRange(&vecs[i], v, 0, out.N)
+			continue
+		}
 		if v.Form == vector.Dict && v.Dict.Len > keptWords {
 			vector.Gather(&vecs[i], v, idx)
 			continue

@@ -35,6 +35,8 @@ type groupReader interface {
 	// if the scan yields it, with b.N and b.Sel set. The memory is the reader's until its next
 	// call. False means the group is exhausted; batches may have no live row.
 	Next(b *vector.Batch) (bool, error)
+	// Rest yields, when all groups have been read, what the reader still holds of them.
+	Rest(b *vector.Batch) (bool, error)
 	// Close frees the reader.
 	Close() error
 }
@@ -75,6 +77,7 @@ const (
 	factFromDisk = "Row Groups from Disk"
 	factTouched  = "Changed Rows Merged"
 	factFetched  = "Rows Fetched by Reference"
+	factPaged    = "Rows Fetched by Page"
 	factByFilter = "Rows Removed by Filter"
 	factByJoin   = "Rows Removed by Join Filter"
 )
@@ -88,6 +91,7 @@ type scanner struct {
 	late   []*filterProbe
 	batch  vector.Batch
 	sel    vector.Sel
+	sparse sparseRows
 	out    Pusher
 
 	byFilter, byJoin int64 // rows removed, for EXPLAIN ANALYZE
@@ -104,12 +108,12 @@ func (s *scanSource) Open(w *Worker, out Pusher) (Scanner, error) {
 			c.late = append(c.late, p)
 		}
 	}
-	var filtered bool
 	var err error
-	if c.reader, filtered, err = s.newColumnReader(w, c.late); err != nil {
+	if c.reader, c.late, err = s.newColumnReader(c.late); err != nil {
 		return nil, err
 	}
-	if c.reader == nil {
+	filtered := c.reader != nil
+	if !filtered {
 		c.reader = &rowReader{source: s}
 	}
 	w.onClose(c.reader.Close)
@@ -125,6 +129,7 @@ func (s *scanSource) Open(w *Worker, out Pusher) (Scanner, error) {
 	for i := range c.batch.Vecs {
 		c.batch.Vecs[i] = &vector.Vector{}
 	}
+	c.sparse.init(s.node.Cols())
 	return c, nil
 }
 
@@ -133,8 +138,20 @@ func (c *scanner) Scan(morsel int) error {
 	if err := c.reader.Open(id.store, id.group); err != nil {
 		return err
 	}
+	return c.pushAll(c.reader.Next)
+}
+
+// Flush pushes what was held back of all morsels.
+func (c *scanner) Flush() error {
+	if err := c.pushAll(c.reader.Rest); err != nil {
+		return err
+	}
+	return c.sparse.flush(c.out)
+}
+
+func (c *scanner) pushAll(next func(*vector.Batch) (bool, error)) error {
 	for {
-		more, err := c.reader.Next(&c.batch)
+		more, err := next(&c.batch)
 		if err != nil || !more {
 			return err
 		}
@@ -185,7 +202,7 @@ func (c *scanner) push() error {
 	if left == 0 {
 		return nil
 	}
-	return c.out.Push(b)
+	return c.sparse.push(b, c.out)
 }
 
 // rowReader reads groups from the row store.
@@ -205,6 +222,8 @@ func (r *rowReader) Open(store catalog.StoreID, group int) error {
 }
 
 func (r *rowReader) Next(b *vector.Batch) (bool, error) { return r.cursor.Next(b) }
+
+func (r *rowReader) Rest(*vector.Batch) (bool, error) { return false, nil }
 
 func (r *rowReader) Close() error {
 	if r.cursor == nil {

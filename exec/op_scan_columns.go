@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/imcv"
@@ -26,7 +28,6 @@ type columnReader struct {
 
 	covered []catalog.ColumnID // by scan column; 0 = fetched from rows
 	units   []catalog.ColumnID // those that are read from units
-	late    []int              // scan columns fetched from rows
 
 	group   imcv.GroupReader
 	pinned  bool
@@ -35,28 +36,22 @@ type columnReader struct {
 	at      int // next position of the unit part
 	rows    *storage.Cursor
 	rowPart bool // the rest of the group comes from the row store
-	fetcher *storage.Fetcher
 
 	sel, narrowed vector.Sel
 	own           []vector.Vector // memory for unpacked columns
 	refs          *vector.Vector
-	ids           []uint64
-	picks         []uint32
-	packed        []vector.Vector // covered columns of the survivors of a hybrid batch
-	fetched       vector.Batch
 	rowBatch      vector.Batch
 }
 
 // ColumnViews gives scans access to column units.
 type ColumnViews = *imcv.Manager
 
-// newColumnReader returns the reader of a scan by columns, and whether it applies the scan's filter
-// itself; nil when the scan reads rows. late are the filters that joins lend to the scan: a reader
-// may use them to skip groups and rows, and need not.
-func (s *scanSource) newColumnReader(w *Worker, late []*filterProbe) (reader groupReader, filtered bool, err error) {
+// newColumnReader returns the reader of a scan by columns; nil when the scan reads rows. late are the
+// filters that joins lend to the scan, and left those of them that the reader does not apply itself.
+func (s *scanSource) newColumnReader(late []*filterProbe) (reader groupReader, left []*filterProbe, err error) {
 	views := s.run.query.Columns
 	if views == nil || s.node.Access != planner.AccessColumns && s.node.Access != planner.AccessHybrid {
-		return nil, false, nil
+		return nil, late, nil
 	}
 	r := &columnReader{scan: s, views: views, sel: make(vector.Sel, 0, vector.BatchCap), narrowed: make(vector.Sel, 0, vector.BatchCap)}
 	ids := map[expr.ColID]catalog.ColumnID{}
@@ -69,19 +64,28 @@ func (s *scanSource) newColumnReader(w *Worker, late []*filterProbe) (reader gro
 			ids[c.Col.ID] = column.ID
 		} else {
 			r.covered = append(r.covered, 0)
-			r.late = append(r.late, i)
 		}
 	}
 	if s.cond != nil {
 		if r.filter, err = expr.CompileFilter(s.cond, s.layout, s.run.env); err != nil {
-			return nil, false, err
+			return nil, nil, err
 		}
 	}
 	r.coded = newCodedFilter(s, ids)
 	r.own = make([]vector.Vector, len(r.covered))
-	r.packed = make([]vector.Vector, len(r.covered))
 	r.refs = vector.New(vector.I64, vector.BatchCap)
-	return r, true, nil
+	if !slices.Contains(r.covered, 0) {
+		return r, late, nil
+	}
+	var joins []*filterProbe
+	for _, f := range late {
+		if r.covered[f.col] != 0 {
+			joins = append(joins, f)
+		} else {
+			left = append(left, f)
+		}
+	}
+	return newHybridReader(r, joins), left, nil
 }
 
 // Open pins the group's units, or turns to rows where there are none.
@@ -107,30 +111,17 @@ func (r *columnReader) Open(store catalog.StoreID, number int) error {
 		r.views.Served.Rows.Add(1)
 		return r.openRows(nil)
 	}
+	r.countUnits()
+	return r.coded.bind(&r.group)
+}
+
+// countUnits counts a group that is answered by its units, and where they came from.
+func (r *columnReader) countUnits() {
 	if r.group.FromDisk > 0 {
-		s.stats.count(factFromDisk, 1)
+		r.scan.stats.count(factFromDisk, 1)
 	}
-	if err := r.coded.bind(&r.group); err != nil {
-		return err
-	}
-	switch {
-	case len(r.late) > 0:
-		dense, err := r.dense()
-		if err != nil {
-			return err
-		}
-		if dense {
-			r.unpin()
-			s.stats.count(factByRows, 1)
-			r.views.Served.Rows.Add(1)
-			return r.openRows(nil)
-		}
-		fallthrough
-	default:
-		s.stats.count(factUnits, 1)
-		r.views.Served.Units.Add(1)
-	}
-	return nil
+	r.scan.stats.count(factUnits, 1)
+	r.views.Served.Units.Add(1)
 }
 
 func (r *columnReader) unpin() {
@@ -138,34 +129,6 @@ func (r *columnReader) unpin() {
 		r.group.Unpin()
 		r.pinned = false
 	}
-}
-
-// maxFetchShare is the share of a group's rows up to which survivors are fetched by reference:
-// beyond it almost every page is visited anyway, and reading all of them in order costs less.
-const maxFetchShare = 0.25
-
-// dense runs a hybrid scan's filter over the group's units once to see how many rows survive.
-func (r *columnReader) dense() (bool, error) {
-	if r.filter == nil {
-		return true, nil
-	}
-	limit := int(maxFetchShare * float64(r.group.Rows()))
-	survivors := 0
-	b := vector.Batch{Vecs: make([]*vector.Vector, len(r.covered))}
-	for i := range b.Vecs {
-		b.Vecs[i] = &r.own[i]
-	}
-	for from := 0; from < r.group.Limit(); {
-		n, err := r.window(&b, from)
-		if err != nil {
-			return false, err
-		}
-		if survivors += b.Live(); survivors > limit {
-			return true, nil
-		}
-		from += n
-	}
-	return false, nil
 }
 
 // window makes b the trusted rows from a position on that pass the filter, reading the filter's
@@ -244,65 +207,7 @@ func (r *columnReader) complete(b *vector.Batch, from, n int) error {
 		}
 		b.Vecs[len(r.covered)] = r.refs
 	}
-	if len(r.late) > 0 {
-		return r.fetch(b, from)
-	}
 	return nil
-}
-
-// fetch makes b its live rows only and adds their other columns from the row store.
-func (r *columnReader) fetch(b *vector.Batch, from int) error {
-	s := r.scan
-	if r.fetcher == nil {
-		cols := make([]int, len(r.late))
-		for k, i := range r.late {
-			cols[k] = s.cols[i]
-		}
-		var err error
-		if r.fetcher, err = s.run.query.View.NewFetcher(s.node.Table, cols); err != nil {
-			return err
-		}
-	}
-	r.ids, r.picks = r.ids[:0], r.picks[:0]
-	first := uint64(r.number)*storage.GroupRows + uint64(from)
-	for k := range b.Live() {
-		at := k
-		if b.Sel != nil {
-			at = int(b.Sel[k])
-		}
-		r.picks = append(r.picks, uint32(at))
-		r.ids = append(r.ids, first+uint64(at))
-	}
-	s.stats.count(factFetched, int64(len(r.ids)))
-	if _, err := r.fetcher.Fetch(r.store, r.ids, &r.fetched); err != nil {
-		return err
-	}
-	for i, id := range r.covered {
-		if id != 0 {
-			pickRows(&r.packed[i], b.Vecs[i], r.picks)
-			b.Vecs[i] = &r.packed[i]
-		}
-	}
-	for k, i := range r.late {
-		b.Vecs[i] = r.fetched.Vecs[k]
-	}
-	if s.node.RowRef != nil {
-		out := vector.Of[int64](r.refs)
-		for k, at := range r.picks {
-			out[k] = out[at] // picks ascend, so no value is overwritten before it is read
-		}
-	}
-	b.N, b.Sel = len(r.picks), nil
-	return nil
-}
-
-// pickRows gathers rows, keeping constants constant.
-func pickRows(dst, src *vector.Vector, picks []uint32) {
-	if src.Form == vector.Const {
-		dst.SetConst(vector.DatumAt(src, 0))
-		return
-	}
-	vector.Pick(dst, src, picks)
 }
 
 // openRows turns to the row store for the given positions of the group, nil for all.
@@ -339,17 +244,15 @@ func (r *columnReader) nextRows(b *vector.Batch) (bool, error) {
 	return true, nil
 }
 
+// Rest yields nothing: no row waits at the end of a group.
+func (r *columnReader) Rest(*vector.Batch) (bool, error) { return false, nil }
+
 // Close releases the units and the row store's cursors.
 func (r *columnReader) Close() error {
 	r.unpin()
 	var err error
 	if r.rows != nil {
 		err = r.rows.Close()
-	}
-	if r.fetcher != nil {
-		if ferr := r.fetcher.Close(); err == nil {
-			err = ferr
-		}
 	}
 	return err
 }

@@ -107,7 +107,7 @@ func (c *indexScanner) Scan(int) (err error) {
 		}
 	}
 	if c.refs == nil {
-		c.refs = make([]storage.RowRef, firstRefs)
+		c.refs = make([]storage.RowRef, min(firstRefs, vector.BatchCap))
 	}
 	for {
 		n, err := c.next(cursor)

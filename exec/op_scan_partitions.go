@@ -132,6 +132,9 @@ func (c *partitionScanner) Scan(morsel int) error {
 	leaves := c.source.leaves
 	at := sort.Search(len(leaves), func(i int) bool { return leaves[i].first > morsel }) - 1
 	if at != c.open {
+		if err := c.Flush(); err != nil {
+			return err
+		}
 		if err := c.close(); err != nil {
 			return err
 		}
@@ -145,6 +148,14 @@ func (c *partitionScanner) Scan(morsel int) error {
 		c.open, c.scanner = at, scanner
 	}
 	return c.scanner.Scan(morsel - leaves[at].first)
+}
+
+// Flush pushes the rows that the open leaf's scanner has kept.
+func (c *partitionScanner) Flush() error {
+	if h, ok := c.scanner.(holder); ok {
+		return h.Flush()
+	}
+	return nil
 }
 
 // close releases what is held of the open leaf.

@@ -35,8 +35,14 @@ type Source interface {
 
 // Scanner is a source's instance in one worker.
 type Scanner interface {
-	// Scan pushes every batch of a morsel.
+	// Scan pushes every batch of a morsel. A scanner that is a holder may keep some rows for later.
 	Scan(morsel int) error
+}
+
+// holder is implemented by scanners that keep rows for larger batches.
+type holder interface {
+	// Flush pushes them when the worker has scanned its last morsel.
+	Flush() error
 }
 
 // Operator is a streaming operator: filter, projection, probe.
@@ -212,6 +218,10 @@ func (r *run) pushMorsels(p *Pipeline, w *Worker, morsels int) error {
 	for {
 		m := int(p.next.Add(1)) - 1
 		if m >= morsels {
+			err = pushHeld(scanner)
+			if err != nil && !errors.Is(err, ErrStop) {
+				return err
+			}
 			break
 		}
 		if err = w.Check(); err == nil {
@@ -227,6 +237,13 @@ func (r *run) pushMorsels(p *Pipeline, w *Worker, morsels int) error {
 	}
 	if err := out.Flush(); err != nil && !errors.Is(err, ErrStop) {
 		return err
+	}
+	return nil
+}
+
+func pushHeld(s Scanner) error {
+	if h, ok := s.(holder); ok {
+		return h.Flush()
 	}
 	return nil
 }

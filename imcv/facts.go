@@ -2,6 +2,7 @@ package imcv
 
 import (
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -26,6 +27,7 @@ type GroupInfo struct {
 	Store    catalog.StoreID
 	Group    int
 	Loaded   bool
+	Voided   bool // the table's definition has changed since
 	Rows     int
 	BuiltAt  uint64 // commit number
 	Versions int    // with those kept for old views
@@ -68,6 +70,7 @@ func (m *Manager) Groups(t *catalog.Table) []GroupInfo {
 		if versions := s.versions.Load(); versions != nil && len(*versions) > 0 {
 			g := (*versions)[0]
 			info.Loaded, info.Rows, info.BuiltAt, info.Versions = g.whole(), g.rows, g.journal.BuiltAt, len(*versions)
+			info.Voided = g.journal.VoidedAt() != 0
 			info.TouchedRows, info.TouchedPages = g.journal.TouchedCount(), touchedPages(g)
 			if f := g.file.Load(); f != nil {
 				info.FileBytes = f.bytes
@@ -80,6 +83,27 @@ func (m *Manager) Groups(t *catalog.Table) []GroupInfo {
 		out = append(out, info)
 	})
 	return out
+}
+
+// TouchedRows lists the rows of a row group that changed since its newest units were built.
+func (m *Manager) TouchedRows(t *catalog.Table, store catalog.StoreID, number int) (refs []storage.RowRef) {
+	s := m.slot(t.ID, store, number)
+	if s == nil {
+		return nil
+	}
+	g := s.newest()
+	if g == nil {
+		return nil
+	}
+	var touched storage.GroupBits
+	g.journal.Touched(&touched)
+	first := uint64(number) * storage.GroupRows
+	for at := range storage.GroupRows {
+		if touched.Get(at) {
+			refs = append(refs, storage.MakeRowRef(store, first+uint64(at)))
+		}
+	}
+	return refs
 }
 
 // eachSlot visits the row groups of a table's view.

@@ -143,6 +143,9 @@ func (b *boundTest) ranges(t *zoneTest, s *ints, low, high int64, compare func(k
 	}
 	// first is the first integer at or above the value, after the first above it, as distances from low.
 	span := uint64(high) - uint64(low)
+	if span == math.MaxUint64 {
+		return false // there is no distance behind the last
+	}
 	first := searchFrom(low, span, func(k int64) bool { return compare(k, value) >= 0 })
 	after := searchFrom(low, span, func(k int64) bool { return compare(k, value) > 0 })
 	from, to := uint64(0), span // inclusive; empty when there is nothing at all
@@ -172,7 +175,7 @@ func (b *boundTest) ranges(t *zoneTest, s *ints, low, high int64, compare func(k
 }
 
 // searchFrom returns the smallest distance from low for which a monotone condition holds, span+1 if there
-// is none. The largest span is never searched: no zone holds all 64-bit numbers and compares with one.
+// is none; span is not the largest.
 func searchFrom(low int64, span uint64, ok func(k int64) bool) uint64 {
 	a, z := uint64(0), span
 	if !ok(low + int64(span)) {

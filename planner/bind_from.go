@@ -100,6 +100,9 @@ func (b *binder) fromTable(n *sql.TableName, s *scope) (*fromItem, error) {
 	}
 	t, err := b.lookupTable(n.Name)
 	if err != nil {
+		if item, ok, failed := b.fromSystemView(n, name); ok {
+			return item, failed
+		}
 		return nil, err
 	}
 	b.useInView(t, n)
@@ -115,6 +118,27 @@ func (b *binder) fromTable(n *sql.TableName, s *scope) (*fromItem, error) {
 		rel.schema = t.Schema
 	}
 	return &fromItem{plan: scan, rels: []*scopeRel{rel}}, nil
+}
+
+// fromSystemView binds a relation that a function of the system computes. A table of its name hides it.
+func (b *binder) fromSystemView(n *sql.TableName, alias string) (_ *fromItem, ok bool, err error) {
+	if b.world == nil || n.Name.Schema != "" && n.Name.Schema != "pg_catalog" {
+		return nil, false, nil
+	}
+	columns, ok := b.world.SystemView(n.Name.Name)
+	if !ok {
+		return nil, false, nil
+	}
+	scan := &FuncScan{Name: n.Name.Name, Alias: alias, Pos: n.Name.Start}
+	var names []string
+	for _, c := range columns {
+		scan.Out = append(scan.Out, b.column(c.Name, c.Type, false))
+		names = append(names, c.Name)
+	}
+	if names, err = renamed(names, n.Alias.Columns, alias); err != nil {
+		return nil, true, err
+	}
+	return &fromItem{plan: scan, rels: []*scopeRel{relation(alias, names, scan.Out)}}, true, nil
 }
 
 // scan reads all columns of a table; unused ones are pruned later.

@@ -84,6 +84,8 @@ func (b *binder) cost(n Node) {
 		if input > 0 {
 			total = startup + (total-startup)*Cost(math.Min(1, rows/input))
 		}
+	case *LateFetch:
+		total += Cost(input * costFetchMany)
 	case *LockRows:
 		total += Cost(input * costWrite)
 	case *FuncScan, *Values:

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
@@ -85,6 +86,9 @@ func (d *DDL) alterTable(old *catalog.Table, actions []sql.AlterAction, hasRows 
 	}
 	a.forgetGone()
 	a.t.HasView = len(a.t.CoveredColumns()) > 0
+	if a.old.HasView && !a.t.HasView && !a.viewSet {
+		d.Notices = append(d.Notices, `column view of "`+a.t.Name+`" was dropped: it covered no other column`)
+	}
 	if a.newSchema {
 		a.t.SchemaVersion++
 		for i := range a.t.Columns {
@@ -451,13 +455,16 @@ func (a *alter) setNotNull(n *sql.AlterColumnNotNull) error {
 // colView applies the COLVIEW forms. Naming columns again replaces the set.
 func (a *alter) colView(n *sql.ColView) error {
 	if n.Partition.Name != "" {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "partitions are not supported yet").At(n.Start)
+		return sqlerr.New(sqlerr.WrongObjectType, "table %q is not partitioned", a.t.Name).At(n.Partition.Start)
 	}
 	if a.viewSet {
 		return sqlerr.New(sqlerr.SyntaxError, "conflicting COLVIEW/NOCOLVIEW declarations for table %q", a.t.Name).At(n.Start)
 	}
 	a.viewSet = true
-	named := map[catalog.ColumnID]bool{}
+	named, err := a.advised(n)
+	if err != nil {
+		return err
+	}
 	for _, id := range n.Columns {
 		c, err := a.column(id)
 		if err != nil {
@@ -474,14 +481,12 @@ func (a *alter) colView(n *sql.ColView) error {
 		switch n.Mode {
 		case sql.ColViewAll:
 			covered = true
-		case sql.ColViewOnly:
+		case sql.ColViewOnly, sql.ColViewAuto:
 			covered = named[c.ID]
 		case sql.ColViewExcept:
 			covered = !named[c.ID]
 		case sql.ColViewNone:
 			covered = false
-		default:
-			return sqlerr.New(sqlerr.FeatureNotSupported, "COLVIEW AUTO is not supported yet").At(n.Start)
 		}
 		a.out.ViewChanged = a.out.ViewChanged || covered != c.Covered
 		c.Covered = covered
@@ -490,6 +495,31 @@ func (a *alter) colView(n *sql.ColView) error {
 		return emptyView(a.t).At(n.Start)
 	}
 	return nil
+}
+
+// advised returns the columns that COLVIEW AUTO covers, and says which they are; for other forms none.
+func (a *alter) advised(n *sql.ColView) (map[catalog.ColumnID]bool, error) {
+	named := map[catalog.ColumnID]bool{}
+	if n.Mode != sql.ColViewAuto {
+		return named, nil
+	}
+	ids, err := a.d.Advise(a.t)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) == 0 {
+		return nil, sqlerr.New(sqlerr.ObjectNotInPrerequisiteState, "no column view of %q would help the queries seen so far", a.t.Name).At(n.Start).
+			WithHint("Queries are remembered from when the database is opened; gs_imcv_advice_statistics shows them. Views must fit in htap_max_mem_size.")
+	}
+	var names []string
+	for i := range a.t.Columns {
+		if c := &a.t.Columns[i]; slices.Contains(ids, c.ID) {
+			named[c.ID] = true
+			names = append(names, sql.QuoteIdent(c.Name))
+		}
+	}
+	a.d.Notices = append(a.d.Notices, `column view of "`+a.t.Name+`" covers `+strings.Join(names, ", "))
+	return named, nil
 }
 
 // Truncated describes a table emptied by TRUNCATE: it continues in fresh stores and key spaces,

@@ -24,6 +24,9 @@ type DDL struct {
 	IDs Allocator
 	// Env tells what session-dependent literals such as 'now' mean.
 	Env *expr.Env
+	// Advise proposes columns for a table's view from the queries seen, none where no view would help
+	// them.
+	Advise func(*catalog.Table) ([]catalog.ColumnID, error)
 	// Notices collects messages for the client.
 	Notices []string
 	// Sequences collects those that serial and identity columns need; the caller adds them to the

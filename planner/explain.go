@@ -96,6 +96,10 @@ func (e *explainer) nameColumns() {
 		switch n := n.(type) {
 		case *Scan:
 			note(n.Cols(), n.Alias)
+		case *LateFetch:
+			for i := range n.Columns {
+				e.alias[n.Columns[i].Col.ID] = n.Alias
+			}
 		case *CTEScan:
 			note(n.Out, n.Alias)
 		case *FuncScan:

@@ -60,6 +60,8 @@ func (e *explainer) describe(n Node) *detail {
 		d.is("Append", "Append", Fact{Key: "Subplans Removed", Value: int64(0)})
 	case *Repeat:
 		d.is("Repeat", "Repeat")
+	case *LateFetch:
+		e.describeLateFetch(n, d)
 	case *Values:
 		d.is("Values Scan", "Values Scan", Fact{Key: "Alias", Value: "*VALUES*"})
 		if len(n.Out) == 0 {
@@ -265,6 +267,24 @@ func (e *explainer) describeParts(n *Scan, d *detail) {
 		at = 1
 	}
 	d.facts = slices.Insert(d.facts, at, lines...)
+}
+
+func (e *explainer) describeLateFetch(n *LateFetch, d *detail) {
+	table := n.Table.Name
+	if e.options.Verbose {
+		table = n.Table.Schema + "." + table
+	}
+	if n.Alias != n.Table.Name {
+		table += " " + n.Alias
+	}
+	d.is("Late Fetch", "Late Fetch on "+table, e.relation(n.Table, n.Alias)...)
+	if e.options.Verbose {
+		var names []string
+		for _, c := range n.Columns {
+			names = append(names, c.Col.Name)
+		}
+		d.facts = append(d.facts, Fact{Key: "Fetched from Rows", Value: names})
+	}
 }
 
 // describeBitmap describes how a set of rows is put together.

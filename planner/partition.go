@@ -254,6 +254,7 @@ func (b *binder) viewState(n *Scan) (v ViewState) {
 		asked++
 		if t.HasView {
 			own := b.world.ViewState(t)
+			v.DiskShare = (v.DiskShare*float64(v.LoadedGroups) + own.DiskShare*float64(own.LoadedGroups)) / float64(max(v.LoadedGroups+own.LoadedGroups, 1))
 			v.Groups, v.LoadedGroups, v.StaleRows = v.Groups+own.Groups, v.LoadedGroups+own.LoadedGroups, v.StaleRows+own.StaleRows
 		}
 	}

@@ -78,11 +78,14 @@ type World interface {
 	// TableFunction returns the columns and argument types of a system function that can stand in
 	// FROM.
 	TableFunction(name string) (columns []ResultColumn, args []catalog.Type, ok bool)
+	// SystemView returns the columns of such a function that can be named like a table too.
+	SystemView(name string) (columns []ResultColumn, ok bool)
 }
 
 // ViewState describes a table's column view at planning time.
 type ViewState struct {
 	Groups       int     // row groups that hold rows
 	LoadedGroups int     // with units
+	DiskShare    float64 // of the loaded groups' units, those that have to be read from disk
 	StaleRows    float64 // rows to be read from the row store although their group is loaded
 }

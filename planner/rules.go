@@ -24,6 +24,7 @@ var rules = []rule{
 	{name: "order_joins", apply: orderJoins},
 	{name: "top_n", apply: topN},
 	{name: "prune_columns", required: true, apply: pruneColumns},
+	{name: "late_fetch", apply: lateFetch},
 	{name: "choose_join", required: true, apply: chooseJoins},
 	{name: "choose_access", required: true, apply: chooseAccess},
 	{name: "select_partitions", apply: selectPartitions},

@@ -31,13 +31,12 @@ type Settings struct {
 	EnableIndexJoin                       bool // row by row of one side, by an index of the other
 	EnablePruning                         bool // leave out partitions that no row can come from
 	DisabledRules                         map[string]bool
-	HybridCostScale                       float64 // cost of fetching one row by reference, in row-scan units
 }
 
 // DefaultSettings returns what a new session has.
 func DefaultSettings() *Settings {
 	return &Settings{SearchPath: []string{catalog.DefaultSchema}, EnableHTAP: true, EnableImcvScan: true,
-		EnableHybrid: true, EnableHashJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true, EnablePruning: true, HybridCostScale: 3}
+		EnableHybrid: true, EnableHashJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true, EnablePruning: true}
 }
 
 // Input is what planning a statement needs.

@@ -18,6 +18,7 @@ func (w fixedWorld) Rows(t *catalog.Table) float64        { return w[t.Name] }
 func (w fixedWorld) ViewState(t *catalog.Table) ViewState {
 	return ViewState{Groups: 1, LoadedGroups: 1}
 }
+func (w fixedWorld) SystemView(string) ([]ResultColumn, bool) { return nil, false }
 func (w fixedWorld) TableFunction(string) ([]ResultColumn, []catalog.Type, bool) {
 	return nil, nil, false
 }

@@ -3,6 +3,7 @@ package prune
 import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
+	"slices"
 )
 
 // Desc describes a partitioned table with everything below it, as one version of the catalog has it. It

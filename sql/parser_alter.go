@@ -110,6 +110,9 @@ func (p *parser) alterAction() AlterAction {
 		p.next()
 		p.expect(kwPartition)
 		part := p.colID()
+		if a := p.imcStored(part, start); a != nil {
+			return a
+		}
 		if k := p.kind(); k != kwColview && k != kwNocolview {
 			p.unexpectedWanting("COLVIEW or NOCOLVIEW")
 		}
@@ -132,6 +135,9 @@ func (p *parser) alterAction() AlterAction {
 			options := p.options()
 			return &SetOptions{p.spanFrom(start), reset, options}
 		}
+	}
+	if a := p.imcStored(Ident{}, start); a != nil {
+		return a
 	}
 	p.unexpected()
 	return nil
@@ -287,6 +293,25 @@ func (p *parser) colView(partition Ident, start int) AlterAction {
 			a.Mode = ColViewOnly
 			a.Columns = p.parenIdents()
 		}
+	}
+	a.Span = p.spanFrom(start)
+	return a
+}
+
+// imcStored reads openGauss's words for COLVIEW and NOCOLVIEW: IMCSTORED [(list)], UNIMCSTORED. They are no
+// keywords; nil where neither follows.
+func (p *parser) imcStored(partition Ident, start int) AlterAction {
+	a := &ColView{Partition: partition}
+	switch {
+	case p.acceptWord("unimcstored"):
+		a.Mode = ColViewNone
+	case p.acceptWord("imcstored"):
+		if partition.Name == "" && p.kind() == '(' {
+			a.Mode = ColViewOnly
+			a.Columns = p.parenIdents()
+		}
+	default:
+		return nil
 	}
 	a.Span = p.spanFrom(start)
 	return a

@@ -3,8 +3,7 @@ package storage
 import (
 	"encoding/binary"
 	"math/bits"
-
-	"github.com/weftdb/weft/vector"
+	"slices"
 )
 
 // cachedPlace is where a row lies in a packed page in memory.
@@ -41,15 +40,23 @@ func (f *Fetcher) fetchCached(ids []uint64) (bool, error) {
 	if lay == nil {
 		return false, nil
 	}
-	for i, c := range f.cols {
-		if lay.at[c] < 0 {
-			f.bufs[i].putConst(0, len(ids), f.codec.missing[c])
-		} else if err := f.bufs[i].putPlaces(f.places, lay.row, lay.at[c]); err != nil {
-			return false, err
+	for from := 0; from < len(ids); from += placesAtOnce {
+		places := f.places[from:min(from+placesAtOnce, len(ids))]
+		for i, c := range f.cols {
+			if lay.at[c] < 0 {
+				f.bufs[i].putConst(from, len(places), f.codec.missing[c])
+			} else if err := f.bufs[i].putPlaces(from, places, lay.row, lay.at[c]); err != nil {
+				return false, err
+			}
 		}
 	}
 	return true, nil
 }
+
+// placesAtOnce is for how many rows a column is copied before the next one: many more than the misses
+// that the processor waits for at once, few enough that the headers of their pages stay in its caches
+// from one column to the next, and the translations of their addresses in its tables.
+const placesAtOnce = 128
 
 // findCached adds the entries of the pages that rows of a group lie on, and reports whether all are in
 // memory.
@@ -107,10 +114,11 @@ func (p *cachedPlace) area(col, cols int) (start int, null bool) {
 	return start + pageNullBytes, binary.LittleEndian.Uint64(p.data[start:])>>p.rank&1 != 0
 }
 
-// locate finds where the values of a stored column lie, of width bytes each, and notes NULLs.
-func (c *columnBuf) locate(places []cachedPlace, lay *rowLayout, col int) []int32 {
+// locate finds where the values of a stored column lie, of width bytes each, and notes NULLs of rows
+// behind the first `at`.
+func (c *columnBuf) locate(at int, places []cachedPlace, lay *rowLayout, col int) []int32 {
 	if cap(c.starts) < len(places) {
-		c.starts = make([]int32, len(places), max(len(places), vector.BatchCap))
+		c.starts = make([]int32, placesAtOnce)
 	}
 	starts := c.starts[:len(places)]
 	cols := len(lay.cols)
@@ -118,56 +126,64 @@ func (c *columnBuf) locate(places []cachedPlace, lay *rowLayout, col int) []int3
 		p := &places[i]
 		start, null := p.area(col, cols)
 		if null {
-			c.setNull(i)
+			c.setNull(at + i)
 		}
 		starts[i] = int32(start + p.rank*c.width)
 	}
 	return starts
 }
 
-// putPlaces appends a stored column of rows in pages that were parsed. Fixed-width values are zero
-// where they are NULL.
-func (c *columnBuf) putPlaces(places []cachedPlace, lay *rowLayout, col int) error {
+// putPlaces appends a stored column of rows in pages that were parsed behind the first `at` rows.
+// Fixed-width values are zero where they are NULL.
+func (c *columnBuf) putPlaces(at int, places []cachedPlace, lay *rowLayout, col int) error {
 	if c.width == 0 {
-		return c.putPlaceBytes(places, lay, col)
+		return c.putPlaceBytes(at, places, lay, col)
 	}
-	starts := c.locate(places, lay, col)
+	starts := c.locate(at, places, lay, col)
 	switch c.width {
 	case 4:
-		dst := elems[uint32](c)[:len(starts)]
+		dst := elems[uint32](c)[at : at+len(starts)]
 		for i, start := range starts {
 			dst[i] = binary.LittleEndian.Uint32(places[i].data[start:])
 		}
 	case 8:
-		dst := elems[uint64](c)[:len(starts)]
+		dst := elems[uint64](c)[at : at+len(starts)]
 		for i, start := range starts {
 			dst[i] = binary.LittleEndian.Uint64(places[i].data[start:])
 		}
 	default:
 		for i, start := range starts {
-			copy(c.data[i*c.width:(i+1)*c.width], places[i].data[start:])
+			copy(c.data[(at+i)*c.width:(at+i+1)*c.width], places[i].data[start:])
 		}
 	}
 	return nil
 }
 
-func (c *columnBuf) putPlaceBytes(places []cachedPlace, lay *rowLayout, col int) error {
+// putPlaceBytes finds all values first: the misses of one row do not wait for those of the row before.
+func (c *columnBuf) putPlaceBytes(at int, places []cachedPlace, lay *rowLayout, col int) error {
+	var spans [placesAtOnce][2]int32
+	size, cols := 0, len(lay.cols)
 	for i := range places {
 		p := &places[i]
-		start, null := p.area(col, len(lay.cols))
+		start, null := p.area(col, cols)
 		if null {
-			c.setNull(i)
+			c.setNull(at + i)
 		}
 		ends := p.data[start:]
 		from, to := 0, int(binary.LittleEndian.Uint16(ends[2*p.rank:]))
 		if p.rank > 0 {
 			from = int(binary.LittleEndian.Uint16(ends[2*p.rank-2:]))
 		}
-		bytes := ends[2*p.rows:]
-		if from > to || to > len(bytes) {
+		if from > to || to > len(ends)-2*p.rows {
 			return errBadPage
 		}
-		c.heap = append(c.heap, bytes[from:to]...)
+		begin := start + 2*p.rows
+		spans[i] = [2]int32{int32(begin + from), int32(begin + to)}
+		size += to - from
+	}
+	c.heap = slices.Grow(c.heap, size)
+	for i := range places {
+		c.heap = append(c.heap, places[i].data[spans[i][0]:spans[i][1]]...)
 		c.offsets = append(c.offsets, int32(len(c.heap)))
 	}
 	return nil

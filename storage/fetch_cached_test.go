@@ -35,7 +35,7 @@ func TestCachedPlaces(t *testing.T) {
 		}
 		cols := newColumnBufs(tbl)
 		for c := range cols {
-			if err := cols[c].putPlaces(places, l.current.row, l.current.at[c]); err != nil {
+			if err := cols[c].putPlaces(0, places, l.current.row, l.current.at[c]); err != nil {
 				t.Fatal(err)
 			}
 		}

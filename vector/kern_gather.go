@@ -1,6 +1,9 @@
 package vector
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // Gather makes dst a flat vector of the rows idx of src, which may have any form. dst keeps its
 // memory and is not src.
@@ -184,6 +187,11 @@ func appendTyped[I uint16 | uint32](dst, src *Vector, idx []I) {
 		offsets, heap, out := src.Offsets(), src.heap, dst.heap
 		dst.growRows(len(idx))
 		ends := dst.Offsets()[row+1:]
+		size := 0
+		for _, i := range idx {
+			size += int(offsets[i+1] - offsets[i])
+		}
+		out = slices.Grow(out, size)
 		for k, i := range idx {
 			out = append(out, heap[offsets[i]:offsets[i+1]]...)
 			ends[k] = int32(len(out))

@@ -1,0 +1,208 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/weftdb/weft"
+)
+
+// HTAPOptions say what HTAP does. Zero values mean the defaults.
+type HTAPOptions struct {
+	// Rows is the size of the table of 20 columns that the sweep reads. Default 1,000,000.
+	Rows int
+	// WideRows is the size of the table of 50 columns, and of that whose view meets a budget. Default
+	// 2,000,000.
+	WideRows int
+	// Runs is the number of measured runs of each query, of which the median counts. Default 5.
+	Runs int
+	// Steps are the parts to run, by name. Default: all of HTAPSteps.
+	Steps []string
+	// Seconds is how long a mix of readers and writers runs. Default 3.
+	Seconds float64
+	// Dir is where the databases are made, in a new directory that is removed at the end. Default:
+	// the system's temporary directory.
+	Dir string
+	// Out receives the results as text.
+	Out io.Writer
+}
+
+// htapStep is a part of the benchmark.
+type htapStep struct {
+	name string
+	run  func(*htapRunner, context.Context) error
+}
+
+// htapSteps are the parts in the order they run in.
+var htapSteps = []htapStep{
+	{"sweep", (*htapRunner).sweep},
+	{"wide", (*htapRunner).wide},
+	{"late", (*htapRunner).late},
+	{"freshness", (*htapRunner).freshness},
+	{"writes", (*htapRunner).writes},
+	{"storm", (*htapRunner).storm},
+	{"budget", (*htapRunner).budget},
+	{"restart", (*htapRunner).restart},
+}
+
+// HTAPSteps lists the parts of the benchmark.
+func HTAPSteps() []string {
+	var names []string
+	for _, s := range htapSteps {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+func (o HTAPOptions) withDefaults() (HTAPOptions, error) {
+	if o.Rows < 0 || o.WideRows < 0 || o.Runs < 0 || o.Seconds < 0 {
+		return o, errors.New("bench: numbers cannot be negative")
+	}
+	for _, d := range []struct {
+		of    *int
+		value int
+	}{{&o.Rows, 1_000_000}, {&o.WideRows, 2_000_000}, {&o.Runs, 5}} {
+		if *d.of == 0 {
+			*d.of = d.value
+		}
+	}
+	if o.Seconds == 0 {
+		o.Seconds = 3
+	}
+	for _, step := range o.Steps {
+		if !slices.Contains(HTAPSteps(), step) {
+			return o, fmt.Errorf("bench: there is no step %q, only %v", step, HTAPSteps())
+		}
+	}
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+	return o, nil
+}
+
+// HTAP measures column views beside rows, each thing against another one of the same run: hybrid scans by
+// selectivity, late fetches, freshness under writes, writes with and without views, changed rows, little
+// memory, a restart. A wrong result is an error.
+func HTAP(ctx context.Context, o HTAPOptions) ([]Figure, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(o.Dir, "weft-htap-")
+	if err != nil {
+		return nil, err
+	}
+	r := &htapRunner{o: o, dir: dir}
+	for _, step := range htapSteps {
+		if len(o.Steps) == 0 || slices.Contains(o.Steps, step.name) {
+			if err = r.inDatabase(ctx, step); err != nil {
+				break
+			}
+		}
+	}
+	return r.figures, errors.Join(err, os.RemoveAll(dir))
+}
+
+// htapRunner is one run of the benchmark.
+type htapRunner struct {
+	o       HTAPOptions
+	dir     string
+	db      *weft.DB
+	session *weft.Session
+	figures []Figure
+}
+
+// inDatabase runs a part in a database of its own.
+func (r *htapRunner) inDatabase(ctx context.Context, step htapStep) (err error) {
+	dir := filepath.Join(r.dir, step.name)
+	if r.db, err = weft.Open(ctx, dir, weft.Options{}); err != nil {
+		return err
+	}
+	r.session = r.db.Session()
+	fmt.Fprintf(r.o.Out, "\n%s\n", step.name)
+	err = errors.Join(step.run(r, ctx), r.session.Close(), r.db.Close())
+	return errors.Join(err, os.RemoveAll(dir))
+}
+
+// exec runs statements one after another.
+func (r *htapRunner) exec(ctx context.Context, statements ...string) error {
+	for _, text := range statements {
+		if _, err := r.session.Exec(ctx, text); err != nil {
+			return fmt.Errorf("%s: %w", text, err)
+		}
+	}
+	return nil
+}
+
+// add prints and keeps a figure.
+func (r *htapRunner) add(f Figure) {
+	fmt.Fprintln(r.o.Out, f.line())
+	r.figures = append(r.figures, f)
+}
+
+// timing is what a query took, in milliseconds: medians.
+type timing struct {
+	wall, cpu float64
+	rows      int
+}
+
+// timed runs a query in a mode of htap_router_mode, once to warm up, then for time.
+func (r *htapRunner) timed(ctx context.Context, mode, query string) (timing, error) {
+	if err := r.exec(ctx, "SET htap_router_mode = '"+mode+"'"); err != nil {
+		return timing{}, err
+	}
+	t := timing{}
+	var wall, cpu []float64
+	for i := range r.o.Runs + 1 {
+		start := time.Now()
+		before, _ := cpuTime()
+		rows, err := r.drain(ctx, query)
+		if err != nil {
+			return t, fmt.Errorf("%s: %w", query, err)
+		}
+		after, _ := cpuTime()
+		if i > 0 {
+			wall, cpu = append(wall, milliseconds(time.Since(start))), append(cpu, milliseconds(after-before))
+		}
+		if i > 0 && rows != t.rows {
+			return t, fmt.Errorf("%s: %d rows, but %d in the run before", query, rows, t.rows)
+		}
+		t.rows = rows
+	}
+	t.wall, t.cpu = median(wall), median(cpu)
+	return t, nil
+}
+
+// drain runs a query to its end and counts its rows.
+func (r *htapRunner) drain(ctx context.Context, query string) (count int, err error) {
+	rows, err := r.session.Query(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	for b := rows.NextBatch(); b != nil; b = rows.NextBatch() {
+		count += b.Live()
+	}
+	return count, rows.Close()
+}
+
+// one returns the value of a query of one row and column.
+func (r *htapRunner) one(ctx context.Context, query string) (float64, error) {
+	rows, err := r.session.Query(ctx, query)
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return 0, errors.Join(rows.Close(), fmt.Errorf("%s: no row", query))
+	}
+	text, _ := rows.Text(0)
+	v, err := strconv.ParseFloat(text, 64)
+	return v, errors.Join(err, rows.Close())
+}

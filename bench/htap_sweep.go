@@ -1,0 +1,285 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/weftdb/weft"
+)
+
+// The sweep's table has two columns to filter by and twenty to fetch:
+// c ascends, so that the rows of a range lie together; r is a permutation, so that they lie anywhere.
+const sweepPayload = 20
+
+var (
+	selectivities = []float64{1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.3, 1}
+	payloads      = []int{1, 5, sweepPayload}
+)
+
+// payloadType alternates what rows have: integers, bigints, numerics, texts.
+func payloadType(i int) string {
+	return []string{"integer", "bigint", "numeric(12,2)", "varchar(24)"}[i%4]
+}
+
+// fillSweep makes and loads a table of a number of payload columns.
+func (r *htapRunner) fillSweep(ctx context.Context, table string, rows, payload int) error {
+	var columns strings.Builder
+	for i := range payload {
+		fmt.Fprintf(&columns, ", u%d %s NOT NULL", i+1, payloadType(i))
+	}
+	if err := r.exec(ctx, "CREATE TABLE "+table+" (c integer NOT NULL, r integer NOT NULL"+columns.String()+")"); err != nil {
+		return err
+	}
+	step := coprimeStep(rows)
+	_, err := r.session.BulkLoad(ctx, table, 1, func(seq uint64, b *weft.LoadBatch) (int, error) {
+		first := int(seq) * weft.MaxLoadRows
+		n := min(weft.MaxLoadRows, rows-first)
+		if n <= 0 {
+			return 0, nil
+		}
+		c, p := make([]int32, n), make([]int32, n)
+		for k := range n {
+			c[k], p[k] = int32(first+k), int32((first+k)*step%rows)
+		}
+		b.Int32(0, c)
+		b.Int32(1, p)
+		for i := range payload {
+			fillPayload(b, i, p)
+		}
+		return n, nil
+	})
+	if err != nil {
+		return err
+	}
+	return r.exec(ctx, "ANALYZE "+table)
+}
+
+// coprimeStep returns a step that visits every number below n once before it comes back, far from
+// the one before.
+func coprimeStep(n int) int {
+	step := int(float64(n)*0.6180339887) | 1
+	for gcd(step, n) != 1 {
+		step += 2
+	}
+	return step
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+func fillPayload(b *weft.LoadBatch, i int, seeds []int32) {
+	column := 2 + i
+	switch i % 4 {
+	case 0:
+		v := make([]int32, len(seeds))
+		for k, s := range seeds {
+			v[k] = s ^ int32(i)
+		}
+		b.Int32(column, v)
+	case 3:
+		offsets, heap := make([]int32, 1, len(seeds)+1), []byte(nil)
+		for _, s := range seeds {
+			heap = fmt.Appendf(heap, "text %d of %d", s, i)
+			offsets = append(offsets, int32(len(heap)))
+		}
+		b.Bytes(column, offsets, heap)
+	default:
+		v := make([]int64, len(seeds))
+		for k, s := range seeds {
+			v[k] = int64(s)*7 + int64(i)
+		}
+		b.Int64(column, v)
+	}
+}
+
+// sweepCase is one point of the sweep.
+type sweepCase struct {
+	column      string // c or r
+	selectivity float64
+	payload     int
+}
+
+func (c *sweepCase) query(rows int) string {
+	list := make([]string, c.payload)
+	for i := range list {
+		list[i] = fmt.Sprintf("u%d", i+1)
+	}
+	return fmt.Sprintf("SELECT %s FROM wide WHERE %s < %d", strings.Join(list, ", "), c.column, int(math.Round(c.selectivity*float64(rows))))
+}
+
+func (c *sweepCase) String() string {
+	return fmt.Sprintf("%-9s %2d columns, %g", map[string]string{"c": "clustered", "r": "random"}[c.column], c.payload, c.selectivity)
+}
+
+// sweep compares the row scan, the hybrid scan, what the router chooses, and the scan of a view that
+// covers everything, from few rows to all.
+func (r *htapRunner) sweep(ctx context.Context) error {
+	if err := r.fillSweep(ctx, "wide", r.o.Rows, sweepPayload); err != nil {
+		return err
+	}
+	if err := r.exec(ctx, "SET threads = 1", "ALTER TABLE wide COLVIEW (c, r)", "SELECT * FROM gs_imcv_flush('wide')"); err != nil {
+		return err
+	}
+	var cases []sweepCase
+	for _, column := range []string{"c", "r"} {
+		for _, payload := range payloads {
+			for _, s := range selectivities {
+				if s*float64(r.o.Rows) >= 1 {
+					cases = append(cases, sweepCase{column, s, payload})
+				}
+			}
+		}
+	}
+	results := make([]map[string]timing, len(cases))
+	measure := func(as, mode string, i int) error {
+		t, err := r.timed(ctx, mode, cases[i].query(r.o.Rows))
+		if results[i] == nil {
+			results[i] = map[string]timing{}
+		}
+		results[i][as] = t
+		return err
+	}
+	for i := range cases {
+		for _, m := range [][2]string{{"rows", "row"}, {"hybrid", "column"}, {"auto", "auto"}} {
+			if err := measure(m[0], m[1], i); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.exec(ctx, "ALTER TABLE wide COLVIEW", "SELECT * FROM gs_imcv_flush('wide')"); err != nil {
+		return err
+	}
+	for i := range cases {
+		if err := measure("covered", "column", i); err != nil {
+			return err
+		}
+	}
+	r.reportSweep(cases, results)
+	return nil
+}
+
+// reportSweep prints the table and adds the figures that have goals: of each goal the worst case.
+func (r *htapRunner) reportSweep(cases []sweepCase, results []map[string]timing) {
+	fmt.Fprintf(r.o.Out, "%-34s %9s | %9s %9s | %9s %9s | %9s %9s | %9s %9s | %8s %8s %8s\n", "CPU and wall in ms", "rows found", "rows CPU", "wall",
+		"hybrid", "wall", "auto", "wall", "covered", "wall", "hyb/row", "auto/row", "hyb/cov")
+	worst := map[string]float64{}
+	note := func(key string, v float64, larger bool) {
+		if old, ok := worst[key]; !ok || larger && v > old || !larger && v < old {
+			worst[key] = v
+		}
+	}
+	for i, c := range cases {
+		m := results[i]
+		row, hybrid, auto, covered := m["rows"], m["hybrid"], m["auto"], m["covered"]
+		fmt.Fprintf(r.o.Out, "%-34s %9d | %9.2f %9.2f | %9.2f %9.2f | %9.2f %9.2f | %9.2f %9.2f | %8.3f %8.3f %8.2f\n", c.String(), row.rows, row.cpu, row.wall,
+			hybrid.cpu, hybrid.wall, auto.cpu, auto.wall, covered.cpu, covered.wall, hybrid.cpu/row.cpu, auto.cpu/row.cpu, hybrid.cpu/covered.cpu)
+		note("hybrid/row", hybrid.cpu/row.cpu, true)
+		note("auto/row", auto.cpu/row.cpu, true)
+		if c.payload == sweepPayload {
+			if c.selectivity <= 1e-3 {
+				note("0.1 %", row.cpu/hybrid.cpu, false)
+				note("covered", hybrid.cpu/covered.cpu, true)
+			}
+			if c.selectivity <= 1e-4 {
+				note("0.01 %", row.cpu/hybrid.cpu, false)
+			}
+		}
+	}
+	if v, ok := worst["0.1 %"]; ok {
+		r.add(Figure{Name: "hybrid against rows, 20 columns, at most 0.1 % of rows", Value: v, Unit: "times", Goal: 10, AtLeast: true})
+		r.add(Figure{Name: "hybrid of the fully covered scan, at most 0.1 %", Value: worst["covered"], Unit: "times", Goal: 2})
+	}
+	if v, ok := worst["0.01 %"]; ok {
+		r.add(Figure{Name: "hybrid against rows, 20 columns, at most 0.01 %", Value: v, Unit: "times", Goal: 20, AtLeast: true})
+	}
+	r.add(Figure{Name: "hybrid of the row scan, worst of all", Value: worst["hybrid/row"], Unit: "times", Goal: 1.1})
+	r.add(Figure{Name: "auto of the row scan, worst of all", Value: worst["auto/row"], Unit: "times", Goal: 1.1})
+}
+
+// wide reads all 50 columns of rows that one covered column selects, as Arrow batches.
+func (r *htapRunner) wide(ctx context.Context) error {
+	const columns = 48
+	if err := r.fillSweep(ctx, "wide", r.o.WideRows, columns); err != nil {
+		return err
+	}
+	if err := r.exec(ctx, "ALTER TABLE wide COLVIEW (r)", "SELECT * FROM gs_imcv_flush('wide')"); err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		share float64
+		goal  float64
+	}{{0.001, 15}, {0.01, 60}, {0.1, 500}} {
+		query := fmt.Sprintf("SELECT * FROM wide WHERE r < %d", int(c.share*float64(r.o.WideRows)))
+		var cpu []float64
+		for i := range r.o.Runs + 1 {
+			before, _ := cpuTime()
+			if err := r.drainArrow(ctx, query); err != nil {
+				return err
+			}
+			after, _ := cpuTime()
+			if i > 0 {
+				cpu = append(cpu, milliseconds(after-before))
+			}
+		}
+		goal := c.goal * float64(r.o.WideRows) / 2e6
+		r.add(Figure{Name: fmt.Sprintf("SELECT * of 50 columns as Arrow, %g %% of rows: CPU", c.share*100), Value: median(cpu), Unit: "ms", Goal: goal})
+	}
+	return nil
+}
+
+// late compares queries that need all columns of few rows in the end, by rows and with late fetches.
+func (r *htapRunner) late(ctx context.Context) error {
+	if err := r.fillSweep(ctx, "wide", r.o.Rows, sweepPayload); err != nil {
+		return err
+	}
+	if err := r.exec(ctx, "SET threads = 1", "ALTER TABLE wide COLVIEW (c, r)", "SELECT * FROM gs_imcv_flush('wide')",
+		"CREATE TABLE few (r integer)", fmt.Sprintf("INSERT INTO few SELECT g * 97 FROM generate_series(1, %d) g", max(r.o.Rows/10_000, 1)), "ANALYZE few"); err != nil {
+		return err
+	}
+	for _, q := range []struct{ name, query string }{
+		{"ORDER BY LIMIT 100", "SELECT * FROM wide ORDER BY r, c LIMIT 100"},
+		{"half of the rows, ORDER BY LIMIT 1000", fmt.Sprintf("SELECT * FROM wide WHERE c > %d ORDER BY r DESC LIMIT 1000", r.o.Rows/2)},
+		{"join that keeps a row in 10,000", "SELECT wide.* FROM wide JOIN few ON few.r = wide.r"},
+	} {
+		rows, err := r.timed(ctx, "row", q.query)
+		if err != nil {
+			return err
+		}
+		auto, err := r.timed(ctx, "auto", q.query)
+		if err != nil {
+			return err
+		}
+		if auto.rows != rows.rows {
+			return fmt.Errorf("bench: %s: %d rows, by rows %d", q.query, auto.rows, rows.rows)
+		}
+		r.add(Figure{Name: q.name + ": by rows, CPU", Value: rows.cpu, Unit: "ms"})
+		r.add(Figure{Name: q.name + ": late fetch against rows", Value: rows.cpu / auto.cpu, Unit: "times"})
+	}
+	return nil
+}
+
+// drainArrow reads a query's rows as Arrow records.
+func (r *htapRunner) drainArrow(ctx context.Context, query string) error {
+	reader, err := r.db.QueryArrow(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer reader.Release()
+	values := int64(0)
+	for reader.Next() {
+		values += reader.Record().NumRows() * reader.Record().NumCols()
+	}
+	if err := reader.Err(); err != nil {
+		return err
+	}
+	if values == 0 {
+		return fmt.Errorf("%s: no rows", query)
+	}
+	return nil
+}
