@@ -200,7 +200,7 @@ func TestBackupFails(t *testing.T) {
 	fs := &apartFS{FS: mem, target: "copy"}
 	fs.full.Store(1000)
 	e := openTest(t, Options{Dir: "db", FS: fs})
-	defer func() { must(t, e.Close()) }()
+	defer func() { wantCode(t, e.Close(), sqlerr.IOError) }() // it was told to fail
 	tbl := createTable(t, e, kvTable(e, "t"))
 	insertKV(t, e, tbl, 1, strings.Repeat("x", 100000))
 	gone := func(what string) {

@@ -162,7 +162,8 @@ func (e *Engine) failed() error {
 	return nil
 }
 
-// Close ends the engine. Every transaction, view, cursor and registered version must be gone.
+// Close ends the engine. Every transaction, view, cursor and registered version must be gone. It returns
+// the failure that has stopped the engine, if one has.
 func (e *Engine) Close() error {
 	var first error
 	keep := func(err error) {
@@ -179,7 +180,8 @@ func (e *Engine) Close() error {
 		s.release()
 	}
 	keep(ioError("close store", e.closeStore()))
-	if first == nil && e.failed() == nil && !e.opts.InMemory {
+	keep(e.failed()) // perhaps nobody has heard of it, and commits that did not wait for a sync are lost
+	if first == nil && !e.opts.InMemory {
 		keep(writeCloseNote(e.fs, e.dirs.root, e.dirs.rows))
 	}
 	if e.dbLock != nil {
