@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"time"
 
 	"github.com/weftdb/weft"
 )
@@ -99,7 +97,7 @@ func HTAP(ctx context.Context, o HTAPOptions) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &htapRunner{o: o, dir: dir}
+	r := &htapRunner{queryRunner: queryRunner{runs: o.Runs, out: o.Out}, o: o, dir: dir}
 	for _, step := range htapSteps {
 		if len(o.Steps) == 0 || slices.Contains(o.Steps, step.name) {
 			if err = r.inDatabase(ctx, step); err != nil {
@@ -112,11 +110,9 @@ func HTAP(ctx context.Context, o HTAPOptions) ([]Figure, error) {
 
 // htapRunner is one run of the benchmark.
 type htapRunner struct {
-	o       HTAPOptions
-	dir     string
-	db      *weft.DB
-	session *weft.Session
-	figures []Figure
+	queryRunner
+	o   HTAPOptions
+	dir string
 }
 
 // inDatabase runs a part in a database of its own.
@@ -129,80 +125,4 @@ func (r *htapRunner) inDatabase(ctx context.Context, step htapStep) (err error) 
 	fmt.Fprintf(r.o.Out, "\n%s\n", step.name)
 	err = errors.Join(step.run(r, ctx), r.session.Close(), r.db.Close())
 	return errors.Join(err, os.RemoveAll(dir))
-}
-
-// exec runs statements one after another.
-func (r *htapRunner) exec(ctx context.Context, statements ...string) error {
-	for _, text := range statements {
-		if _, err := r.session.Exec(ctx, text); err != nil {
-			return fmt.Errorf("%s: %w", text, err)
-		}
-	}
-	return nil
-}
-
-// add prints and keeps a figure.
-func (r *htapRunner) add(f Figure) {
-	fmt.Fprintln(r.o.Out, f.line())
-	r.figures = append(r.figures, f)
-}
-
-// timing is what a query took, in milliseconds: medians.
-type timing struct {
-	wall, cpu float64
-	rows      int
-}
-
-// timed runs a query in a mode of htap_router_mode, once to warm up, then for time.
-func (r *htapRunner) timed(ctx context.Context, mode, query string) (timing, error) {
-	if err := r.exec(ctx, "SET htap_router_mode = '"+mode+"'"); err != nil {
-		return timing{}, err
-	}
-	t := timing{}
-	var wall, cpu []float64
-	for i := range r.o.Runs + 1 {
-		start := time.Now()
-		before, _ := cpuTime()
-		rows, err := r.drain(ctx, query)
-		if err != nil {
-			return t, fmt.Errorf("%s: %w", query, err)
-		}
-		after, _ := cpuTime()
-		if i > 0 {
-			wall, cpu = append(wall, milliseconds(time.Since(start))), append(cpu, milliseconds(after-before))
-		}
-		if i > 0 && rows != t.rows {
-			return t, fmt.Errorf("%s: %d rows, but %d in the run before", query, rows, t.rows)
-		}
-		t.rows = rows
-	}
-	t.wall, t.cpu = median(wall), median(cpu)
-	return t, nil
-}
-
-// drain runs a query to its end and counts its rows.
-func (r *htapRunner) drain(ctx context.Context, query string) (count int, err error) {
-	rows, err := r.session.Query(ctx, query)
-	if err != nil {
-		return 0, err
-	}
-	for b := rows.NextBatch(); b != nil; b = rows.NextBatch() {
-		count += b.Live()
-	}
-	return count, rows.Close()
-}
-
-// one returns the value of a query of one row and column.
-func (r *htapRunner) one(ctx context.Context, query string) (float64, error) {
-	rows, err := r.session.Query(ctx, query)
-	if err != nil {
-		return 0, err
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		return 0, errors.Join(rows.Close(), fmt.Errorf("%s: no row", query))
-	}
-	text, _ := rows.Text(0)
-	v, err := strconv.ParseFloat(text, 64)
-	return v, errors.Join(err, rows.Close())
 }

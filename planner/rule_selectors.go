@@ -310,26 +310,29 @@ func (s *selecting) parameters(ps *PartSelector, cond expr.Expr) (expr.Expr, boo
 	return out, ok
 }
 
-// routeCost is what it costs to look a build row up: nearly all are answered by the one before.
-const routeCost = 0.01
+// What it costs to look a build row up: nearly all are answered by the one before, or by a table of those
+// before. Once every leaf is found no row is looked up any more; if the rows come from all of them at
+// random, that is so after about n ln n.
+const (
+	routeCost     = 0.01
+	routesPerLeaf = 4.0
+)
 
-// unlikely tells that selecting would cost more than it spares: that most leaves will be hit.
+// selectorShare is the share of a scan's cost that a selector may cost if it is not expected to leave out
+// anything. Estimates take keys for spread at random, and those of a build are often of a few leaves.
+const selectorShare = 0.02
+
+// unlikely tells that selecting would cost more than it might spare: that most leaves will be hit.
 func (s *selecting) unlikely(n *Scan) string {
 	leaves := float64(n.Parts.Selected.Count())
 	if leaves < 1 {
 		return ""
 	}
-	rows := math.Max(float64(s.join.Right.Estimate().Rows), 1)
-	if s.join.Right.Estimate().Rows == 0 {
-		rows = math.Max(s.b.estimate(s.join.Right).rows, 1)
-	}
+	rows := math.Max(s.b.estimate(s.join.Right).rows, 1)
 	hit := leaves * (1 - math.Pow(1-1/leaves, rows))
-	spared := float64(n.Estimate().Total) * (1 - hit/leaves)
-	if n.Estimate().Total == 0 {
-		_, total := s.b.scanCost(n, n.Access)
-		spared = float64(total) * (1 - hit/leaves)
-	}
-	if hit > 0.99*leaves && spared < rows*routeCost {
+	_, total := s.b.scanCost(n, n.Access)
+	looked := math.Min(rows, routesPerLeaf*leaves*(1+math.Log(leaves)))
+	if hit > 0.99*leaves && looked*routeCost > float64(total)*selectorShare {
 		return fmt.Sprintf("cost (expected %.0f of %.0f)", hit, leaves)
 	}
 	return ""

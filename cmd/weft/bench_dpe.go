@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/weftdb/weft/bench"
+)
+
+// dpeCommand is `weft bench dpe`.
+type dpeCommand struct {
+	Rows       int    `default:"4000000" help:"Rows of the partitioned table."`
+	Partitions int    `default:"32" help:"Its partitions."`
+	BuildRows  int    `default:"1000000" help:"Rows of the large build side."`
+	Runs       int    `default:"7" help:"Measured runs of each query; medians count."`
+	Dir        string `type:"path" help:"Where a temporary directory is made. Default: the system's."`
+	JSON       string `name:"json" placeholder:"FILE" help:"Write the results as JSON; - is standard output, the text then goes to standard error."`
+}
+
+// Run runs the benchmark. Missed goals are shown; they are no error.
+func (c *dpeCommand) Run(ctx context.Context) error {
+	if c.Rows < 1 || c.Partitions < 4 || c.BuildRows < 1 || c.Runs < 1 {
+		return errors.New("--rows, --build-rows and --runs must be above 0, --partitions at least 4")
+	}
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	text := os.Stdout
+	if c.JSON == "-" {
+		text = os.Stderr
+	}
+	figures, err := bench.DPE(ctx, bench.DPEOptions{Rows: c.Rows, Partitions: c.Partitions, BuildRows: c.BuildRows, Runs: c.Runs, Dir: c.Dir, Out: text})
+	if err != nil || c.JSON == "" {
+		return err
+	}
+	return writeResults(c.JSON, func(w io.Writer) error { return bench.WriteFigures(w, figures) })
+}
