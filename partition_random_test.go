@@ -431,7 +431,7 @@ func TestPartitionsRandom(t *testing.T) {
 		}
 		summary, err := db.Check(context.Background(), weft.CheckOptions{Report: func(x weft.Finding) { t.Errorf("check: %+v", x) }})
 		if err != nil || summary.Findings > 0 {
-			t.Errorf("check: %d findings, %v", summary.Findings, err)
+			t.Errorf("check: %d findings, %+v", summary.Findings, err)
 		}
 		if t.Failed() {
 			t.Fatalf("seed %d", seed)

@@ -127,13 +127,21 @@ func rankOf(n int, compare func(a, b int) int, in func(k int)) []int64 {
 	return rank
 }
 
+// packRanked packs codes. Rows that are not set get the code of one that is, since whole batches are looked
+// up, and how other numbers come back is up to the packing.
 func packRanked(codes, rank []int64, set vector.Bitmap) *ints {
+	last := int64(0)
 	for i, c := range codes {
 		if set.Get(i) {
-			codes[i] = rank[c]
+			last = rank[c]
 		}
+		codes[i] = last
 	}
-	return packInts(codes, set, survey(codes, set), 4)
+	all := vector.NewBitmap(len(codes))
+	for i := range codes {
+		all.Set(i)
+	}
+	return packInts(codes, all, survey(codes, all), 4)
 }
 
 // repeated are the distinct strings of a column in the order of their first rows, and which of them each
