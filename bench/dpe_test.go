@@ -17,7 +17,7 @@ func TestDPE(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	if len(figures) != 11 {
+	if len(figures) != 13 {
 		t.Errorf("%d figures:\n%s", len(figures), &out)
 	}
 	for _, f := range figures {

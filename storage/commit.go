@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"sort"
 	"sync/atomic"
@@ -357,18 +358,34 @@ func (e *Engine) publish(p *pendingCommit) (number uint64, err error) {
 	} else {
 		err = e.applyBatch(p.batch)
 	}
-	if err == nil {
+	// The log may fail when the store has taken the commit already. Nobody is told that it happened, but
+	// whoever reads from now on finds it, so it must be found whole, with its catalog.
+	there := err == nil || e.holds(next.commit)
+	if there {
 		for _, c := range p.counts {
 			c.store.rows.Add(c.delta)
 		}
 		e.published.Store(next)
 	}
 	e.sequence.Add(1)
+	if there {
+		e.afterPublish(p, old, next)
+	}
 	if err != nil {
 		return 0, err
 	}
-	e.afterPublish(p, old, next)
 	return next.commit, nil
+}
+
+// holds reports whether the store shows a commit to new snapshots.
+func (e *Engine) holds(commit uint64) (there bool) {
+	defer func() { _ = recover() }() // after a failure Pebble panics on a state it does not expect: nothing can be read then
+	value, closer, err := e.db.Get(metaKey(metaCommit))
+	if err != nil {
+		return false
+	}
+	there = bytes.Equal(value, appendU64(nil, commit))
+	return there && closer.Close() == nil
 }
 
 // number adds what depends on the commit number and on the commits before.
