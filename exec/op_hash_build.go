@@ -39,8 +39,29 @@ func newHashBuild(p *joinPlan, probe []vector.Kind) *hashBuild {
 		spec.Columns = append(spec.Columns, p.right[c].Typ.Kind())
 	}
 	spec.Spill = p.spill(probe)
+	spec.Payload = h.payloadOnly()
 	h.table = join.NewTable(spec)
 	return h
+}
+
+// payloadOnly reports whether one column besides the keys is all that is read of build rows, and that of
+// such as match.
+func (h *hashBuild) payloadOnly() bool {
+	p := h.plan
+	switch p.kind {
+	case join.Inner, join.Left, join.Single:
+	default:
+		return false
+	}
+	if len(h.columns) != 1 || p.residual != nil {
+		return false
+	}
+	for _, c := range p.needed(rightSide, p.right) {
+		if h.place[c] >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // places tells where the columns of a join's side are stored: key i as i, column i besides the keys as

@@ -10,14 +10,14 @@ import (
 
 // gatherer reads the payload of what a joiner finds, as an operator above it would.
 type gatherer struct {
-	table   *Table
+	joiner  *Joiner
 	rows    int
 	payload vector.Vector
 }
 
 func (g *gatherer) Once(_ vector.Sel, build []uint32) error {
 	g.rows += len(build)
-	vector.Pick(&g.payload, g.table.Column(0), build)
+	vector.Pick(&g.payload, g.joiner.Stored(0), build)
 	return nil
 }
 
@@ -38,8 +38,8 @@ func benchKeys(n int, sparse bool) []int64 {
 	return keys
 }
 
-func buildTable(b *testing.B, keys []int64) *Table {
-	t := NewTable(Spec{Keys: []Key{{Kind: vector.I64}}, Columns: []vector.Kind{vector.I64}})
+func buildTable(b *testing.B, keys []int64, unique bool) *Table {
+	t := NewTable(Spec{Keys: []Key{{Kind: vector.I64}}, Columns: []vector.Kind{vector.I64}, Payload: true, Unique: unique})
 	builder := t.NewBuilder(nil)
 	for from := 0; from < len(keys); from += BlockRows {
 		n := min(BlockRows, len(keys)-from)
@@ -56,8 +56,9 @@ func buildTable(b *testing.B, keys []int64) *Table {
 
 // pushAll probes with all keys and reads the payload; it returns the number of rows found.
 func pushAll(b *testing.B, t *Table, probes []int64) int {
-	out := &gatherer{table: t}
+	out := &gatherer{}
 	j := t.NewJoiner(Inner, false, nil, out)
+	out.joiner = j
 	vecs := []*vector.Vector{{}}
 	all := vector.FromSlice(vector.I64, probes)
 	for from := 0; from < len(probes); from += BlockRows {
@@ -82,7 +83,7 @@ func BenchmarkBuild(b *testing.B) {
 				keys := benchKeys(n, sparse)
 				start, rows := cpuSeconds(), 0
 				for b.Loop() {
-					buildTable(b, keys)
+					buildTable(b, keys, true)
 					rows += n
 				}
 				reportRate(b, rows, start, "Mrows/s")
@@ -100,7 +101,7 @@ func BenchmarkProbe(b *testing.B) {
 				}
 				b.Run(fmt.Sprintf("build=%d/sparse=%v/hit=%d", n, sparse, hit), func(b *testing.B) {
 					keys := benchKeys(n*100/hit, sparse)
-					table := buildTable(b, keys[:n])
+					table := buildTable(b, keys[:n], true)
 					b.Log(table.Form())
 					probes := make([]int64, 4<<20)
 					for i := range probes {
@@ -130,7 +131,7 @@ func BenchmarkBuildAndProbe(b *testing.B) {
 			}
 			start, rows := cpuSeconds(), 0
 			for b.Loop() {
-				pushAll(b, buildTable(b, keys), probes)
+				pushAll(b, buildTable(b, keys, true), probes)
 				rows += 2 * n
 			}
 			reportRate(b, rows, start, "Mtuples/s")
@@ -148,7 +149,7 @@ func BenchmarkPairs(b *testing.B) {
 				for i := range keys {
 					keys[i] = distinct[rand.IntN(len(distinct))]
 				}
-				table := buildTable(b, keys)
+				table := buildTable(b, keys, false)
 				probes := make([]int64, 4<<20/same)
 				for i := range probes {
 					probes[i] = distinct[rand.IntN(len(distinct))]

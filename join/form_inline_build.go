@@ -16,8 +16,12 @@ type inlineBuild struct {
 	f       *Finisher
 	bits    uint   // of the product that choose a part
 	starts  []int  // where the parts begin in entries, with the end
-	entries []slot // keys with their rows, part by part, within a part in build order
+	entries []slot // keys with their rows, or their payload; part by part, within a part in build order
 	table   *inlineTable
+	// payload is the column that slots hold instead of rows. It is entered with the keys if they are known
+	// to be unique, and replaces the rows in the end if they turn out to be.
+	payload *vector.Vector
+	direct  bool
 }
 
 // Builds of up to wholeRows rows are one part: their table fits the second-level cache by itself. Others
@@ -31,7 +35,8 @@ var (
 const maxPartBits = 11
 
 func (t *Table) buildInline(f *Finisher, workers int) error {
-	b := &inlineBuild{t: t, f: f}
+	b := &inlineBuild{t: t, f: f, payload: t.payloadColumn()}
+	b.direct = b.payload != nil && t.spec.Unique
 	if t.rows > wholeRows {
 		b.bits = uint(min(bits.Len(uint(t.rows/inlinePartRows)), maxPartBits))
 	}
@@ -49,8 +54,11 @@ func (t *Table) buildInline(f *Finisher, workers int) error {
 		return err
 	}
 	t.form = b.table
-	if duplicate && !t.spec.SetOnly {
+	switch {
+	case duplicate && !t.spec.SetOnly:
 		return b.ranges(workers)
+	case b.payload != nil:
+		return b.replaceRows(workers)
 	}
 	return nil
 }
@@ -113,11 +121,19 @@ func (b *inlineBuild) scatter(workers int) error {
 	b.entries = make([]slot, total)
 	return b.f.run(workers, func(worker int) error {
 		next, entries := counts[worker], b.entries
+		var values [BlockRows]uint64
 		return stretch(worker, func(r *reader, from int, sel vector.Sel) {
+			if b.direct {
+				payloadValues(&values, b.payload, from, min(BlockRows, t.rows-from))
+			} else {
+				for i := range values {
+					values[i] = uint64(from) + uint64(i) | oneRow
+				}
+			}
 			for _, i := range sel {
 				key := r.codes[i&(BlockRows-1)]
 				at := &next[key*spread>>skip]
-				entries[*at] = slot{key, uint64(from) + uint64(i) | oneRow}
+				entries[*at] = slot{key, values[i&(BlockRows-1)]}
 				*at++
 			}
 		})
@@ -157,7 +173,7 @@ func (b *inlineBuild) fill(workers int) (duplicate bool, err error) {
 		err := b.parts(workers, func(part int) error {
 			worker := part % workers
 			if !full[worker] {
-				used := b.table.enter(part, b.of(part))
+				used := b.enter(part)
 				twice[worker], full[worker] = twice[worker] || used != len(b.of(part)), used < 0
 			}
 			return nil
@@ -170,6 +186,14 @@ func (b *inlineBuild) fill(workers int) (duplicate bool, err error) {
 		}
 		b.t.shrink(room)
 	}
+}
+
+// enter puts a part's entries in its region.
+func (b *inlineBuild) enter(part int) int {
+	if b.direct {
+		return b.table.enterPayload(part, b.of(part), b.t.pack.span)
+	}
+	return b.table.enter(part, b.of(part))
 }
 
 // distinct counts the different keys of the first part.

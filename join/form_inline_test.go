@@ -1,7 +1,10 @@
 package join
 
 import (
+	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/weftdb/weft/vector"
@@ -9,6 +12,135 @@ import (
 
 // TestUnevenKeys builds inline tables whose keys leave the parts empty from which their regions' size is
 // taken, or whose rows nearly all have one key.
+// TestPayload compares what the joins that may read payload from slots yield with a map.
+func TestPayload(t *testing.T) {
+	defer func(a, b int) { wholeRows, inlinePartRows = a, b }(wholeRows, inlinePartRows)
+	wholeRows, inlinePartRows = 300, 64
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 2))
+	forms := map[string]int{}
+	for _, kind := range []Kind{Inner, Left, Single} {
+		for _, payload := range []vector.Kind{vector.Bool, vector.I8, vector.I16, vector.I32, vector.I64, vector.F32, vector.F64, vector.Bytes} {
+			for c := range 8 {
+				testPayload(t, r, kind, payload, 20+r.IntN(1000)*(c&1), c&2 != 0, c == 7, forms)
+			}
+		}
+	}
+	for _, f := range []string{"inline payload", "inline"} {
+		if forms[f] == 0 {
+			t.Errorf("form %q was never chosen", f)
+		}
+	}
+}
+
+func testPayload(t *testing.T, r *rand.Rand, kind Kind, payload vector.Kind, rows int, extremes, nulls bool, forms map[string]int) {
+	want := map[int64]vector.Datum{}
+	keys, values := vector.New(vector.I64, 0), vector.New(payload, 0)
+	var all []int64
+	for i := range rows {
+		k := int64(r.Uint64())
+		if extremes && i < 4 {
+			k = []int64{-1 << 63, 1<<63 - 2, 0, -1}[i]
+		}
+		d := vector.IntDatum(payload, int64(r.IntN(2)))
+		switch payload {
+		case vector.F32, vector.F64:
+			d = vector.FloatDatum(payload, float64(r.IntN(1000))-500.5)
+		case vector.Bytes:
+			d = vector.StringDatum(fmt.Sprint(r.IntN(1000)))
+		case vector.I16, vector.I32, vector.I64:
+			d = vector.IntDatum(payload, int64(r.IntN(1000)-500))
+		}
+		if nulls && r.IntN(5) == 0 {
+			d = vector.NullDatum(payload)
+		}
+		want[k] = d
+		all = append(all, k)
+		vector.AppendDatum(keys, vector.IntDatum(vector.I64, k))
+		vector.AppendDatum(values, d)
+	}
+	table := NewTable(Spec{Keys: []Key{{Kind: vector.I64}}, Columns: []vector.Kind{payload}, Payload: true, Unique: r.IntN(2) == 0})
+	builder := table.NewBuilder(nil)
+	var k, v vector.Vector
+	for from := 0; from < rows; from += BlockRows {
+		n := min(BlockRows, rows-from)
+		vector.Slice(&k, keys, from, n)
+		vector.Slice(&v, values, from, n)
+		if err := builder.Append([]*vector.Vector{&k}, []*vector.Vector{&v}, n, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := table.Finish(finisher(r)); err != nil {
+		t.Fatal(err)
+	}
+	forms[table.Form()]++
+	out := &payloadCheck{t: t, want: want, outer: kind != Inner, seen: map[int64]int{}}
+	joiner := table.NewJoiner(kind, false, nil, out)
+	out.joiner = joiner
+	pushed := map[int64]int{}
+	for range 5 {
+		n := 1 + r.IntN(BlockRows)
+		out.keys = nil
+		var sel vector.Sel
+		for i := range n {
+			x := all[r.IntN(len(all))]
+			if r.IntN(2) == 0 { // also what wraps around to the empty slot's key
+				x = []int64{int64(r.Uint64()), -1 << 63, 1<<63 - 1, slices.Max(all) + 1}[r.IntN(4)]
+			}
+			out.keys = append(out.keys, x)
+			if r.IntN(3) > 0 {
+				sel = append(sel, uint16(i))
+			}
+		}
+		if r.IntN(2) == 0 {
+			sel = nil
+		}
+		for i, x := range out.keys {
+			if _, found := want[x]; (found || out.outer) && (sel == nil || slices.Contains(sel, uint16(i))) {
+				pushed[x]++
+			}
+		}
+		if err := joiner.Push([]*vector.Vector{vector.FromSlice(vector.I64, out.keys)}, n, sel); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !maps.Equal(pushed, out.seen) {
+		t.Fatalf("%s kind %d: rows found differ", table.Form(), kind)
+	}
+}
+
+// payloadCheck compares the payload of each row with what is wanted.
+type payloadCheck struct {
+	t      *testing.T
+	want   map[int64]vector.Datum
+	keys   []int64
+	outer  bool
+	joiner *Joiner
+	seen   map[int64]int
+}
+
+func (c *payloadCheck) Once(sel vector.Sel, build []uint32) error {
+	if sel == nil {
+		sel = allRows[:len(c.keys)]
+	}
+	var v vector.Vector
+	vector.PickOuter(&v, c.joiner.Stored(0), build)
+	for k, i := range sel {
+		x := c.keys[i]
+		c.seen[x]++
+		want, found := c.want[x]
+		if got := vector.DatumAt(&v, k); found && got != want || !found && (!c.outer || !got.Null) {
+			c.t.Fatalf("key %d has %v, want %v", x, got, want)
+		}
+	}
+	return nil
+}
+
+func (c *payloadCheck) Pairs(_, _ []uint32) error { panic("keys are unique") }
+
+func (c *payloadCheck) Marks(vector.Sel, []uint8) error { panic("no kind with marks") }
+
 func TestUnevenKeys(t *testing.T) {
 	defer func(a, b int) { wholeRows, inlinePartRows = a, b }(wholeRows, inlinePartRows)
 	wholeRows, inlinePartRows = 64, 16
