@@ -18,7 +18,7 @@ type scanSource struct {
 	layout func(expr.ColID) int
 	groups []groupID
 	// filters come from joins further down the pipeline; they are complete when the scan starts.
-	filters []*scanFilter
+	filters []*runtimeFilter
 	stats   *nodeStats
 }
 
@@ -76,7 +76,6 @@ const (
 	factTouched  = "Changed Rows Merged"
 	factFetched  = "Rows Fetched by Reference"
 	factByFilter = "Rows Removed by Filter"
-	factByJoin   = "Rows Removed by Join Filter"
 )
 
 // scanner is a worker's part of a scan.
@@ -90,7 +89,7 @@ type scanner struct {
 	sel    vector.Sel
 	out    Pusher
 
-	byFilter, byJoin int64 // rows removed, for EXPLAIN ANALYZE
+	byFilter int64 // rows removed, for EXPLAIN ANALYZE
 }
 
 func (s *scanSource) Open(w *Worker, out Pusher) (Scanner, error) {
@@ -102,14 +101,19 @@ func (s *scanSource) Open(w *Worker, out Pusher) (Scanner, error) {
 		}
 		if p != nil {
 			c.late = append(c.late, p)
+			if s.stats != nil {
+				w.onClose(p.report)
+			}
 		}
 	}
-	var filtered bool
-	var err error
-	if c.reader, filtered, err = s.newColumnReader(w, c.late); err != nil {
+	columns, err := s.newColumnReader(w)
+	if err != nil {
 		return nil, err
 	}
-	if c.reader == nil {
+	filtered := columns != nil
+	if filtered {
+		c.reader, c.late = columns, columns.lend(c.late)
+	} else {
 		c.reader = &rowReader{source: s}
 	}
 	w.onClose(c.reader.Close)
@@ -152,9 +156,6 @@ func (c *scanner) report() error {
 	if c.filter != nil {
 		c.source.stats.count(factByFilter, c.byFilter)
 	}
-	if len(c.late) > 0 {
-		c.source.stats.count(factByJoin, c.byJoin)
-	}
 	return nil
 }
 
@@ -172,17 +173,14 @@ func (c *scanner) push() error {
 			b.Sel = sel
 		}
 	}
-	filtered := b.Live()
+	c.byFilter += int64(read - b.Live())
 	for _, f := range c.late {
 		if b.Live() == 0 {
 			break
 		}
 		b.Sel = f.narrow(b, c.sel[:cap(c.sel)])
 	}
-	left := b.Live()
-	c.byFilter += int64(read - filtered)
-	c.byJoin += int64(filtered - left)
-	if left == 0 {
+	if b.Live() == 0 {
 		return nil
 	}
 	return c.out.Push(b)

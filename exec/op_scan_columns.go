@@ -37,6 +37,9 @@ type columnReader struct {
 	rowPart bool // the rest of the group comes from the row store
 	fetcher *storage.Fetcher
 
+	lent lentFilters
+	have []bool // by scan column: it has been read for the window
+
 	sel, narrowed vector.Sel
 	own           []vector.Vector // memory for unpacked columns
 	refs          *vector.Vector
@@ -50,14 +53,13 @@ type columnReader struct {
 // ColumnViews gives scans access to column units.
 type ColumnViews = *imcv.Manager
 
-// newColumnReader returns the reader of a scan by columns, and whether it applies the scan's filter
-// itself; nil when the scan reads rows. late are the filters that joins lend to the scan: a reader
-// may use them to skip groups and rows, and need not.
-func (s *scanSource) newColumnReader(w *Worker, late []*filterProbe) (reader groupReader, filtered bool, err error) {
+// newColumnReader returns the reader of a scan by columns, nil when the scan reads rows.
+func (s *scanSource) newColumnReader(w *Worker) (*columnReader, error) {
 	views := s.run.query.Columns
 	if views == nil || s.node.Access != planner.AccessColumns && s.node.Access != planner.AccessHybrid {
-		return nil, false, nil
+		return nil, nil
 	}
+	var err error
 	r := &columnReader{scan: s, views: views, sel: make(vector.Sel, 0, vector.BatchCap), narrowed: make(vector.Sel, 0, vector.BatchCap)}
 	ids := map[expr.ColID]catalog.ColumnID{}
 	for i := range s.node.Columns {
@@ -74,14 +76,15 @@ func (s *scanSource) newColumnReader(w *Worker, late []*filterProbe) (reader gro
 	}
 	if s.cond != nil {
 		if r.filter, err = expr.CompileFilter(s.cond, s.layout, s.run.env); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	r.coded = newCodedFilter(s, ids)
 	r.own = make([]vector.Vector, len(r.covered))
 	r.packed = make([]vector.Vector, len(r.covered))
 	r.refs = vector.New(vector.I64, vector.BatchCap)
-	return r, true, nil
+	r.have = make([]bool, len(r.covered))
+	return r, nil
 }
 
 // Open pins the group's units, or turns to rows where there are none.
@@ -96,7 +99,7 @@ func (r *columnReader) Open(store catalog.StoreID, number int) error {
 	}
 	r.pinned = true
 	switch {
-	case r.coded.units.Skip(&r.group):
+	case r.coded.units.Skip(&r.group), r.skipByKeys():
 		s.stats.count(factPruned, 1)
 		r.views.Served.Pruned.Add(1)
 		r.at = r.group.Limit()
@@ -151,6 +154,7 @@ func (r *columnReader) dense() (bool, error) {
 	}
 	limit := int(maxFetchShare * float64(r.group.Rows()))
 	survivors := 0
+	defer r.uncounted()()
 	b := vector.Batch{Vecs: make([]*vector.Vector, len(r.covered))}
 	for i := range b.Vecs {
 		b.Vecs[i] = &r.own[i]
@@ -177,13 +181,15 @@ func (r *columnReader) window(b *vector.Batch, from int) (int, error) {
 	if !all {
 		r.sel = sel
 	}
+	clear(r.have)
 	rest := r.coded.rest
 	if rest == nil || b.Live() == 0 {
+		r.narrowLent(b, from, n)
 		return n, nil
 	}
 	for i, used := range rest.tested {
 		if used {
-			r.group.Read(r.covered[i], b.Vecs[i], from, n, b.Sel)
+			r.read(b, i, from, n)
 		}
 	}
 	out, err := rest.filter.Select(b, b.Sel, r.narrowed)
@@ -194,7 +200,16 @@ func (r *columnReader) window(b *vector.Batch, from int) (int, error) {
 	if len(out) < n {
 		b.Sel = out
 	}
+	r.narrowLent(b, from, n)
 	return n, nil
+}
+
+// read makes scan column i of the batch the values of a window.
+func (r *columnReader) read(b *vector.Batch, i, from, n int) {
+	if !r.have[i] {
+		r.group.Read(r.covered[i], b.Vecs[i], from, n, b.Sel)
+		r.have[i] = true
+	}
 }
 
 // Next yields the trusted rows first, then the changed ones.
@@ -228,11 +243,11 @@ func (r *columnReader) Next(b *vector.Batch) (bool, error) {
 	return r.nextRows(b)
 }
 
-// complete adds the columns that the filter did not need.
+// complete adds the columns that the filters did not need.
 func (r *columnReader) complete(b *vector.Batch, from, n int) error {
 	for i, id := range r.covered {
-		if id != 0 && (r.coded.rest == nil || !r.coded.rest.tested[i]) {
-			r.group.Read(id, b.Vecs[i], from, n, b.Sel)
+		if id != 0 {
+			r.read(b, i, from, n)
 		}
 	}
 	wantRefs := r.scan.node.RowRef != nil
@@ -325,17 +340,17 @@ func (r *columnReader) nextRows(b *vector.Batch) (bool, error) {
 	}
 	copy(b.Vecs, r.rowBatch.Vecs)
 	b.N, b.Sel = r.rowBatch.N, nil
-	if r.filter == nil {
-		return true, nil
+	if r.filter != nil {
+		out, err := r.filter.Select(b, nil, r.narrowed)
+		if err != nil {
+			return false, err
+		}
+		r.narrowed = out
+		if len(out) < b.N {
+			b.Sel = out
+		}
 	}
-	out, err := r.filter.Select(b, nil, r.narrowed)
-	if err != nil {
-		return false, err
-	}
-	r.narrowed = out
-	if len(out) < b.N {
-		b.Sel = out
-	}
+	r.lent.narrow(b)
 	return true, nil
 }
 
