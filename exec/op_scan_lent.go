@@ -58,13 +58,13 @@ func (r *columnReader) narrowLent(b *vector.Batch, from, n int) {
 		l.before[i] = removed
 	}
 	for _, p := range l.probes {
-		if p.off || b.Live() == 0 {
+		if b.Live() == 0 || p.resting(b.Live()) {
 			continue
 		}
 		for _, c := range p.of.cols {
 			r.read(b, c, from, n)
 		}
-		b.Sel = p.narrow(b, l.sel[:cap(l.sel)])
+		b.Sel = p.test(b, l.sel[:cap(l.sel)])
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/imcv"
 	"github.com/weftdb/weft/join"
@@ -49,8 +50,8 @@ func (b *builder) lend(s *stream, op *hashJoinOp) {
 	at := layout(op.left)
 	f := &runtimeFilter{build: op.build, scan: s.scan}
 	for i, k := range op.node.Keys {
-		c, ok := k.Left.(*expr.Col)
-		if !ok || k.NullSafe {
+		c := filterColumn(k.Left)
+		if c == nil || k.NullSafe {
 			continue
 		}
 		if col := s.from[at(c.ID)]; col >= 0 && col < len(s.scan.cols) {
@@ -63,6 +64,21 @@ func (b *builder) lend(s *stream, op *hashJoinOp) {
 	f.number = b.run.stats.filterNumber(op.node, s.scan.node)
 	s.scan.filters = append(s.scan.filters, f)
 	op.build.lent = append(op.build.lent, f)
+}
+
+// filterColumn returns the column that a key is, maybe as a wider integer, which leaves values as they are;
+// nil if it is none.
+func filterColumn(e expr.Expr) *expr.Col {
+	if c, ok := e.(*expr.Cast); ok && isWhole(c.Typ) && isWhole(c.Arg.Type()) &&
+		c.Typ.Kind().Width() >= c.Arg.Type().Kind().Width() {
+		e = c.Arg
+	}
+	col, _ := e.(*expr.Col)
+	return col
+}
+
+func isWhole(t catalog.Type) bool {
+	return t.ID == catalog.Int2 || t.ID == catalog.Int4 || t.ID == catalog.Int8
 }
 
 // get returns the filter, made when first asked for; nil when it would not be worth its cost.
@@ -85,9 +101,10 @@ type filterProbe struct {
 	normal []*normalizer // by key, nil = values are compared as they are
 	vecs   []*vector.Vector
 	counts filterCounts
-	off    bool
 	// Rows tested and passed since it was last decided whether to go on.
 	sampled, kept int
+	// rest is how many rows to let pass untested, and pause how many that were the last time.
+	rest, pause int
 }
 
 // probe returns the filter for a worker; nil when it would not be worth its cost.
@@ -104,18 +121,25 @@ func (f *runtimeFilter) probe() (*filterProbe, error) {
 	return p, nil
 }
 
-// A filter that lets more than filterKeep percent of filterSample rows pass is switched off for the
-// worker's rest of the scan: the join would drop as little as cheaply.
+// A filter that lets more than filterKeep percent of filterSample rows pass rests: the join would drop as
+// little as cheaply. What passes may be the clustered rows of a few keys, so it is tried again after
+// firstPause rows, and after twice as many each time that it proves useless again.
 const (
 	filterSample = 16 << 10
 	filterKeep   = 85
+	firstPause   = 4 * filterSample
 )
 
 // narrow returns the batch's live rows that pass; out is memory for them and may hold b.Sel.
 func (p *filterProbe) narrow(b *vector.Batch, out vector.Sel) vector.Sel {
-	if p.off {
+	if p.resting(b.Live()) {
 		return b.Sel
 	}
+	return p.test(b, out)
+}
+
+// test is narrow for a filter that does not rest.
+func (p *filterProbe) test(b *vector.Batch, out vector.Sel) vector.Sel {
 	for i, c := range p.of.cols {
 		p.vecs[i] = p.normal[i].apply(b.Vecs[c], b.N, b.Sel)
 	}
@@ -126,13 +150,27 @@ func (p *filterProbe) narrow(b *vector.Batch, out vector.Sel) vector.Sel {
 	p.sampled += before
 	p.kept += len(sel)
 	if p.sampled >= filterSample {
-		p.off = p.kept*100 > p.sampled*filterKeep
+		if p.kept*100 > p.sampled*filterKeep {
+			p.pause = max(firstPause, 2*p.pause)
+			p.rest = p.pause
+		} else {
+			p.pause = 0
+		}
 		p.sampled, p.kept = 0, 0
 	}
 	if len(sel) == b.N {
 		return nil
 	}
 	return sel
+}
+
+// resting reports whether the filter lets the next rows pass untested.
+func (p *filterProbe) resting(rows int) bool {
+	if p.rest <= 0 {
+		return false
+	}
+	p.rest -= rows
+	return true
 }
 
 // unitKeys tells column units what the filter knows of the scan's columns: of those whose values are
@@ -194,7 +232,7 @@ func (p *filterProbe) report() error {
 	c.passed += p.counts.passed
 	c.skipped += p.counts.skipped
 	c.workers++
-	if p.off {
+	if p.rest > 0 {
 		c.disabled++
 	}
 	fact := f.describe()
@@ -246,23 +284,31 @@ func (h *hashBuild) filterTexts() planner.Fact {
 	return planner.Fact{Key: "Runtime Filters", Value: strings.Join(list, "; ")}
 }
 
-// columnText names a column with the relation of a plan that it comes from.
+// columnText prints an expression with the relations of a plan that its columns come from.
 func columnText(n planner.Node, e expr.Expr) string {
-	col, ok := e.(*expr.Col)
-	if !ok {
-		return expr.String(e)
-	}
+	return expr.String(expr.Transform(e, func(e expr.Expr) expr.Expr {
+		if col, ok := e.(*expr.Col); ok {
+			if alias := relationOf(n, col.ID); alias != "" {
+				return &expr.Col{ID: col.ID, Typ: col.Typ, Name: alias + "." + col.Name}
+			}
+		}
+		return e
+	}))
+}
+
+// relationOf returns the name of the scanned relation that a column comes from, "" if it is of none.
+func relationOf(n planner.Node, id expr.ColID) string {
 	if scan, ok := n.(*planner.Scan); ok {
 		for i := range scan.Columns {
-			if scan.Columns[i].Col.ID == col.ID {
-				return scan.Alias + "." + col.Name
+			if scan.Columns[i].Col.ID == id {
+				return scan.Alias
 			}
 		}
 	}
 	for _, kid := range n.Kids() {
-		if text := columnText(kid, e); text != col.Name {
-			return text
+		if name := relationOf(kid, id); name != "" {
+			return name
 		}
 	}
-	return col.Name
+	return ""
 }
