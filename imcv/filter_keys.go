@@ -76,7 +76,7 @@ func (f *UnitFilter) bindKeys(r *GroupReader) {
 		}
 		for _, t := range l.tests {
 			b := boundTest{unit: r.units[at]}
-			if !b.compare(t) {
+			if t.op == "between" && !l.narrows(&b.unit.zone) || !b.compare(t) {
 				continue
 			}
 			if b.outcome != allRows {
@@ -85,6 +85,16 @@ func (f *UnitFilter) bindKeys(r *GroupReader) {
 			break
 		}
 	}
+}
+
+// narrows reports whether the bounds leave at most half of a zone's range. Where they leave more, testing
+// them costs more than it saves: rows are tested one by one anyhow.
+func (l *lentKeys) narrows(z *Zone) bool {
+	if z.Min.Null {
+		return false
+	}
+	low, high := max(l.Low.I, z.Min.I), min(l.High.I, z.Max.I)
+	return low > high || uint64(high)-uint64(low) <= (uint64(z.Max.I)-uint64(z.Min.I))/2
 }
 
 // boundKeys is a lent filter made ready for one unit.
