@@ -3,6 +3,8 @@ package exec
 import (
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,8 +15,11 @@ import (
 
 // planStats collects what EXPLAIN ANALYZE shows. Without ANALYZE nothing of this file runs.
 type planStats struct {
-	mu    sync.Mutex // guards nodes
+	mu    sync.Mutex // guards nodes and filters
 	nodes map[planner.Node]*nodeStats
+	// filters numbers runtime filters by their join and scan, so that they keep their number when an Apply
+	// runs them again.
+	filters map[[2]planner.Node]int
 }
 
 // nodeStats counts one plan node. Workers add to it concurrently.
@@ -49,7 +54,23 @@ func (s *nodeStats) drop(key string) {
 	s.facts = slices.DeleteFunc(s.facts, func(f planner.Fact) bool { return f.Key == key })
 }
 
-func newPlanStats() *planStats { return &planStats{nodes: map[planner.Node]*nodeStats{}} }
+func newPlanStats() *planStats {
+	return &planStats{nodes: map[planner.Node]*nodeStats{}, filters: map[[2]planner.Node]int{}}
+}
+
+// filterNumber returns the number of the filter that a join lends to a scan.
+func (s *planStats) filterNumber(join, scan planner.Node) int {
+	if s == nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := [2]planner.Node{join, scan}
+	if s.filters[at] == 0 {
+		s.filters[at] = len(s.filters) + 1
+	}
+	return s.filters[at]
+}
 
 // of returns a node's counters; nil when nothing is counted.
 func (s *planStats) of(n planner.Node) *nodeStats {
@@ -112,7 +133,17 @@ func (s *nodeStats) count(key string, n int64) {
 }
 
 // factOrder is the order of the lines whose first worker is a matter of chance.
-var factOrder = []string{factSelected, factScanned, factGroups, factPruned, factUnits, factByRows, factTouched, factFetched, factByFilter, factByJoin}
+var factOrder = []string{factSelected, factScanned, factGroups, factPruned, factUnits, factFromDisk, factByRows, factTouched, factFetched, factPaged, factByFilter}
+
+// placeOf is where a line goes; those of runtime filters come last, by their numbers.
+func placeOf(f planner.Fact) int {
+	if number, ok := strings.CutPrefix(f.Key, factFilter); ok {
+		if n, err := strconv.Atoi(number); err == nil {
+			return len(factOrder) + n
+		}
+	}
+	return slices.Index(factOrder, f.Key)
+}
 
 // perLoop returns the lines as EXPLAIN shows them: sums, like rows, as the average of a loop.
 func (s *nodeStats) perLoop(loops int64) []planner.Fact {
@@ -125,7 +156,7 @@ func (s *nodeStats) perLoop(loops int64) []planner.Fact {
 		}
 	}
 	slices.SortStableFunc(out, func(a, b planner.Fact) int {
-		return slices.Index(factOrder, a.Key) - slices.Index(factOrder, b.Key)
+		return placeOf(a) - placeOf(b)
 	})
 	return out
 }

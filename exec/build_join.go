@@ -133,29 +133,6 @@ func (b *builder) probe(p *joinPlan, left []*stream, before []*Pipeline, op Oper
 	return append(left, rest)
 }
 
-// lend lets the scan below a stream use the build's keys as filters, where dropping the rows that
-// find no match changes nothing: the kind yields no such row, and nothing in between counts them.
-func (b *builder) lend(s *stream, op *hashJoinOp) {
-	switch op.kind {
-	case join.Inner, join.Semi, join.Right, join.RightSemi, join.RightAnti:
-	default:
-		return
-	}
-	if s.scan == nil || s.from == nil || b.run.query.NoRuntimeFilters {
-		return
-	}
-	at := layout(op.left)
-	for i, k := range op.node.Keys {
-		c, ok := k.Left.(*expr.Col)
-		if !ok || k.NullSafe || op.build.normal[i] != nil || newKeyNormalizer(k.Left.Type(), k.Right.Type()) != nil {
-			continue
-		}
-		if col := s.from[at(c.ID)]; col >= 0 {
-			s.scan.filters = append(s.scan.filters, &scanFilter{build: op.build, key: i, col: col})
-		}
-	}
-}
-
 // discardSink ends pipelines that are run for what their operators remember.
 type discardSink struct{}
 

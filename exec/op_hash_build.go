@@ -19,14 +19,12 @@ type hashBuild struct {
 	columns []int         // input columns that are stored besides the keys
 	place   places
 	built   bool
-
-	mu      sync.Mutex // guards filters
-	filters map[int]*join.Filter
+	lent    []*runtimeFilter
 }
 
 // newHashBuild takes the kinds of what the probe side writes when the build goes to disk.
 func newHashBuild(p *joinPlan, probe []vector.Kind) *hashBuild {
-	h := &hashBuild{plan: p, filters: map[int]*join.Filter{}}
+	h := &hashBuild{plan: p}
 	spec := join.Spec{KeepNulls: p.kind.MarksBuild(), Unique: p.node.RightUnique, SetOnly: p.exists() && p.residual == nil,
 		Memory: &sharedReservation{Reservation{account: p.run.account}, sync.Mutex{}}}
 	for _, k := range p.node.Keys {
@@ -39,8 +37,29 @@ func newHashBuild(p *joinPlan, probe []vector.Kind) *hashBuild {
 		spec.Columns = append(spec.Columns, p.right[c].Typ.Kind())
 	}
 	spec.Spill = p.spill(probe)
+	spec.Payload = h.payloadOnly()
 	h.table = join.NewTable(spec)
 	return h
+}
+
+// payloadOnly reports whether one column besides the keys is all that is read of build rows, and that of
+// such as match.
+func (h *hashBuild) payloadOnly() bool {
+	p := h.plan
+	switch p.kind {
+	case join.Inner, join.Left, join.Single:
+	default:
+		return false
+	}
+	if len(h.columns) != 1 || p.residual != nil {
+		return false
+	}
+	for _, c := range p.needed(rightSide, p.right) {
+		if h.place[c] >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // places tells where the columns of a join's side are stored: key i as i, column i besides the keys as
@@ -161,20 +180,6 @@ func (h *hashBuild) describe() {
 		Value: []planner.Fact{{Key: "Hash Table", Value: form}, {Key: "Hash Table Rows", Value: rows}, {Key: "Peak Memory Usage", Value: kilobytes}}})
 }
 
-// filter returns the filter of a key, made when first asked for.
-func (h *hashBuild) filter(key int) (*join.Filter, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if f, ok := h.filters[key]; ok {
-		return f, nil
-	}
-	f, err := h.table.KeyFilter(key)
-	if err == nil {
-		h.filters[key] = f
-	}
-	return f, err
-}
-
 // sharedReservation is a Reservation for structures that several workers grow.
 type sharedReservation struct {
 	Reservation
@@ -191,58 +196,4 @@ func (r *sharedReservation) Shrink(n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Reservation.Shrink(n)
-}
-
-// scanFilter is a join's filter on a column of a scan.
-type scanFilter struct {
-	build *hashBuild
-	key   int
-	col   int // of the scan
-}
-
-// filterProbe is a scanFilter in one worker.
-type filterProbe struct {
-	*join.FilterProbe
-	col    int
-	tested int
-	passed int
-	off    bool
-}
-
-// probe returns the filter for a worker; nil when it would not be worth its cost.
-func (f *scanFilter) probe() (*filterProbe, error) {
-	if !f.build.built {
-		return nil, nil
-	}
-	filter, err := f.build.filter(f.key)
-	if filter == nil || err != nil {
-		return nil, err
-	}
-	return &filterProbe{FilterProbe: filter.Probe(), col: f.col}, nil
-}
-
-// A filter that lets more than filterKeep percent of filterSample rows pass is switched off for the
-// worker's rest of the scan: the join would drop as little as cheaply.
-const (
-	filterSample = 16 << 10
-	filterKeep   = 85
-)
-
-// narrow returns the batch's live rows that pass; out is memory for them and may hold b.Sel.
-func (p *filterProbe) narrow(b *vector.Batch, out vector.Sel) vector.Sel {
-	if p.off {
-		return b.Sel
-	}
-	before := b.Live()
-	sel := p.Select(b.Vecs[p.col], b.N, b.Sel, out)
-	p.tested += before
-	p.passed += len(sel)
-	if p.tested >= filterSample {
-		p.off = p.passed*100 > p.tested*filterKeep
-		p.tested, p.passed = 0, 0
-	}
-	if len(sel) == b.N {
-		return nil
-	}
-	return sel
 }

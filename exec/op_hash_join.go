@@ -35,7 +35,7 @@ type hashJoinPusher struct {
 
 func (op *hashJoinOp) Open(w *Worker, out Pusher) (Pusher, error) {
 	p := &hashJoinPusher{op: op, keys: make([]*vector.Vector, len(op.node.Keys))}
-	p.joinOutput.init(op.joinPlan, w, out, op.build.stored)
+	p.joinOutput.init(op.joinPlan, w, out, p.stored)
 	var list []expr.Expr
 	list, p.normal = probeKeys(op.joinPlan)
 	var err error
@@ -48,6 +48,14 @@ func (op *hashJoinOp) Open(w *Worker, out Pusher) (Pusher, error) {
 	}
 	p.joiner = op.build.table.NewJoiner(op.kind, op.node.NullAware, residual, &p.joinOutput)
 	return p, nil
+}
+
+// stored returns where the values of a build column are that the joiner names rows of.
+func (p *hashJoinPusher) stored(col int) *vector.Vector {
+	if at := p.op.build.place[col]; at < 0 {
+		return p.joiner.Stored(-2 - at)
+	}
+	return p.op.build.stored(col)
 }
 
 // probeKeys returns the keys of the probe side and what brings them to normal form.

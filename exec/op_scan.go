@@ -18,7 +18,7 @@ type scanSource struct {
 	layout func(expr.ColID) int
 	groups []groupID
 	// filters come from joins further down the pipeline; they are complete when the scan starts.
-	filters []*scanFilter
+	filters []*runtimeFilter
 	stats   *nodeStats
 }
 
@@ -79,7 +79,6 @@ const (
 	factFetched  = "Rows Fetched by Reference"
 	factPaged    = "Rows Fetched by Page"
 	factByFilter = "Rows Removed by Filter"
-	factByJoin   = "Rows Removed by Join Filter"
 )
 
 // scanner is a worker's part of a scan.
@@ -94,7 +93,7 @@ type scanner struct {
 	sparse sparseRows
 	out    Pusher
 
-	byFilter, byJoin int64 // rows removed, for EXPLAIN ANALYZE
+	byFilter int64 // rows removed, for EXPLAIN ANALYZE
 }
 
 func (s *scanSource) Open(w *Worker, out Pusher) (Scanner, error) {
@@ -106,14 +105,20 @@ func (s *scanSource) Open(w *Worker, out Pusher) (Scanner, error) {
 		}
 		if p != nil {
 			c.late = append(c.late, p)
+			if s.stats != nil {
+				w.onClose(p.report)
+			}
 		}
 	}
-	var err error
-	if c.reader, c.late, err = s.newColumnReader(c.late); err != nil {
+	columns, err := s.newColumnReader()
+	if err != nil {
 		return nil, err
 	}
-	filtered := c.reader != nil
-	if !filtered {
+	filtered := columns != nil
+	if filtered {
+		c.late = columns.lend(c.late)
+		c.reader = columns.whole()
+	} else {
 		c.reader = &rowReader{source: s}
 	}
 	w.onClose(c.reader.Close)
@@ -169,9 +174,6 @@ func (c *scanner) report() error {
 	if c.filter != nil {
 		c.source.stats.count(factByFilter, c.byFilter)
 	}
-	if len(c.late) > 0 {
-		c.source.stats.count(factByJoin, c.byJoin)
-	}
 	return nil
 }
 
@@ -189,17 +191,14 @@ func (c *scanner) push() error {
 			b.Sel = sel
 		}
 	}
-	filtered := b.Live()
+	c.byFilter += int64(read - b.Live())
 	for _, f := range c.late {
 		if b.Live() == 0 {
 			break
 		}
 		b.Sel = f.narrow(b, c.sel[:cap(c.sel)])
 	}
-	left := b.Live()
-	c.byFilter += int64(read - filtered)
-	c.byJoin += int64(filtered - left)
-	if left == 0 {
+	if b.Live() == 0 {
 		return nil
 	}
 	return c.sparse.push(b, c.out)

@@ -37,6 +37,9 @@ type columnReader struct {
 	rows    *storage.Cursor
 	rowPart bool // the rest of the group comes from the row store
 
+	lent lentFilters
+	have []bool // by scan column: it has been read for the window
+
 	sel, narrowed vector.Sel
 	own           []vector.Vector // memory for unpacked columns
 	refs          *vector.Vector
@@ -46,12 +49,11 @@ type columnReader struct {
 // ColumnViews gives scans access to column units.
 type ColumnViews = *imcv.Manager
 
-// newColumnReader returns the reader of a scan by columns; nil when the scan reads rows. late are the
-// filters that joins lend to the scan, and left those of them that the reader does not apply itself.
-func (s *scanSource) newColumnReader(late []*filterProbe) (reader groupReader, left []*filterProbe, err error) {
+// newColumnReader returns the reader of a scan by columns, nil when the scan reads rows.
+func (s *scanSource) newColumnReader() (*columnReader, error) {
 	views := s.run.query.Columns
 	if views == nil || s.node.Access != planner.AccessColumns && s.node.Access != planner.AccessHybrid {
-		return nil, late, nil
+		return nil, nil
 	}
 	r := &columnReader{scan: s, views: views, sel: make(vector.Sel, 0, vector.BatchCap), narrowed: make(vector.Sel, 0, vector.BatchCap)}
 	ids := map[expr.ColID]catalog.ColumnID{}
@@ -67,25 +69,25 @@ func (s *scanSource) newColumnReader(late []*filterProbe) (reader groupReader, l
 		}
 	}
 	if s.cond != nil {
+		var err error
 		if r.filter, err = expr.CompileFilter(s.cond, s.layout, s.run.env); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	r.coded = newCodedFilter(s, ids)
 	r.own = make([]vector.Vector, len(r.covered))
 	r.refs = vector.New(vector.I64, vector.BatchCap)
+	r.have = make([]bool, len(r.covered))
+	return r, nil
+}
+
+// whole returns what reads all of the scan's columns: the reader itself, or a hybrid where units hold some
+// only.
+func (r *columnReader) whole() groupReader {
 	if !slices.Contains(r.covered, 0) {
-		return r, late, nil
+		return r
 	}
-	var joins []*filterProbe
-	for _, f := range late {
-		if r.covered[f.col] != 0 {
-			joins = append(joins, f)
-		} else {
-			left = append(left, f)
-		}
-	}
-	return newHybridReader(r, joins), left, nil
+	return newHybridReader(r)
 }
 
 // Open pins the group's units, or turns to rows where there are none.
@@ -100,7 +102,7 @@ func (r *columnReader) Open(store catalog.StoreID, number int) error {
 	}
 	r.pinned = true
 	switch {
-	case r.coded.units.Skip(&r.group):
+	case r.coded.units.Skip(&r.group), r.skipByKeys():
 		s.stats.count(factPruned, 1)
 		r.views.Served.Pruned.Add(1)
 		r.at = r.group.Limit()
@@ -140,13 +142,15 @@ func (r *columnReader) window(b *vector.Batch, from int) (int, error) {
 	if !all {
 		r.sel = sel
 	}
+	clear(r.have)
 	rest := r.coded.rest
 	if rest == nil || b.Live() == 0 {
+		r.narrowLent(b, from, n)
 		return n, nil
 	}
 	for i, used := range rest.tested {
 		if used {
-			r.group.Read(r.covered[i], b.Vecs[i], from, n, b.Sel)
+			r.read(b, i, from, n)
 		}
 	}
 	out, err := rest.filter.Select(b, b.Sel, r.narrowed)
@@ -157,7 +161,16 @@ func (r *columnReader) window(b *vector.Batch, from int) (int, error) {
 	if len(out) < n {
 		b.Sel = out
 	}
+	r.narrowLent(b, from, n)
 	return n, nil
+}
+
+// read makes scan column i of the batch the values of a window.
+func (r *columnReader) read(b *vector.Batch, i, from, n int) {
+	if !r.have[i] {
+		r.group.Read(r.covered[i], b.Vecs[i], from, n, b.Sel)
+		r.have[i] = true
+	}
 }
 
 // Next yields the trusted rows first, then the changed ones.
@@ -191,11 +204,11 @@ func (r *columnReader) Next(b *vector.Batch) (bool, error) {
 	return r.nextRows(b)
 }
 
-// complete adds the columns that the filter did not need.
+// complete adds the columns that the filters did not need.
 func (r *columnReader) complete(b *vector.Batch, from, n int) error {
 	for i, id := range r.covered {
-		if id != 0 && (r.coded.rest == nil || !r.coded.rest.tested[i]) {
-			r.group.Read(id, b.Vecs[i], from, n, b.Sel)
+		if id != 0 {
+			r.read(b, i, from, n)
 		}
 	}
 	wantRefs := r.scan.node.RowRef != nil
@@ -230,17 +243,17 @@ func (r *columnReader) nextRows(b *vector.Batch) (bool, error) {
 	}
 	copy(b.Vecs, r.rowBatch.Vecs)
 	b.N, b.Sel = r.rowBatch.N, nil
-	if r.filter == nil {
-		return true, nil
+	if r.filter != nil {
+		out, err := r.filter.Select(b, nil, r.narrowed)
+		if err != nil {
+			return false, err
+		}
+		r.narrowed = out
+		if len(out) < b.N {
+			b.Sel = out
+		}
 	}
-	out, err := r.filter.Select(b, nil, r.narrowed)
-	if err != nil {
-		return false, err
-	}
-	r.narrowed = out
-	if len(out) < b.N {
-		b.Sel = out
-	}
+	r.lent.narrow(b)
 	return true, nil
 }
 

@@ -23,8 +23,6 @@ type hybridReader struct {
 	columnReader
 	late    []int // scan columns fetched from rows
 	fetcher *storage.Fetcher
-	joins   []*filterProbe // filters of joins on covered columns, applied before anything is fetched
-	byJoin  int64
 
 	phase     hybridPhase
 	sampled   int               // windows of the group that were sampled
@@ -61,8 +59,8 @@ type waitingRows struct {
 	quota int // rows to collect before they are fetched; grows, so that a LIMIT reads little
 }
 
-func newHybridReader(r *columnReader, joins []*filterProbe) *hybridReader {
-	h := &hybridReader{columnReader: *r, joins: joins}
+func newHybridReader(r *columnReader) *hybridReader {
+	h := &hybridReader{columnReader: *r}
 	n := len(r.covered)
 	h.waiting = waitingRows{vecs: make([]vector.Vector, n), lent: make([]vector.Vector, n), refs: r.refs, quota: 1}
 	for i, id := range r.covered {
@@ -107,7 +105,7 @@ func (r *hybridReader) Open(store catalog.StoreID, number int) error {
 		return r.openAll()
 	}
 	r.pinned = true
-	if r.coded.units.Skip(&r.group) {
+	if r.coded.units.Skip(&r.group) || r.skipByKeys() {
 		s.stats.count(factPruned, 1)
 		r.views.Served.Pruned.Add(1)
 		return r.openChanged()
@@ -188,6 +186,7 @@ func (r *hybridReader) sample() (dense bool, err error) {
 	if windows < 4*sampledWindows {
 		return false, nil
 	}
+	forget := r.uncounted() // rows of a dense group are looked at once more
 	limit := r.pagesNanos(1) / storage.PageRows * float64(vector.BatchCap)
 	for r.sampled < sampledWindows {
 		n, err := r.filterWindow(sampledWindow(r.sampled, windows))
@@ -196,6 +195,7 @@ func (r *hybridReader) sample() (dense bool, err error) {
 			return false, err
 		}
 	}
+	forget()
 	return true, nil
 }
 
@@ -240,12 +240,6 @@ func (r *hybridReader) filterWindow(w int) (int, error) {
 	if err != nil || b.Live() == 0 {
 		return 0, err
 	}
-	for _, f := range r.joins {
-		if !f.off && (r.coded.rest == nil || !r.coded.rest.tested[f.col]) {
-			r.group.Read(r.covered[f.col], b.Vecs[f.col], from, n, b.Sel)
-		}
-	}
-	r.narrowByJoins(b)
 	if b.Sel == nil {
 		for i := range n {
 			r.survivors.Set(from + i)
@@ -256,18 +250,6 @@ func (r *hybridReader) filterWindow(w int) (int, error) {
 		r.survivors.Set(from + int(at))
 	}
 	return len(b.Sel), nil
-}
-
-// narrowByJoins drops rows that joins have no use for.
-func (r *hybridReader) narrowByJoins(b *vector.Batch) {
-	before := b.Live()
-	for _, f := range r.joins {
-		if b.Live() == 0 {
-			break
-		}
-		b.Sel = f.narrow(b, r.narrowed[:cap(r.narrowed)])
-	}
-	r.byJoin += int64(before - b.Live())
 }
 
 // Next yields survivors of the group, then its changed rows. The last survivors may wait for those of
@@ -295,11 +277,7 @@ func (r *hybridReader) Next(b *vector.Batch) (bool, error) {
 				return false, err
 			}
 		case phaseChanged, phaseAll:
-			more, err := r.nextRows(b)
-			if more {
-				r.narrowByJoins(b)
-			}
-			return more, err
+			return r.nextRows(b)
 		default:
 			return false, nil
 		}
@@ -443,9 +421,6 @@ func (r *hybridReader) nextPages(b *vector.Batch) (bool, error) {
 
 // Close releases what the reader holds.
 func (r *hybridReader) Close() error {
-	if len(r.joins) > 0 {
-		r.scan.stats.count(factByJoin, r.byJoin)
-	}
 	err := r.columnReader.Close()
 	if r.fetcher != nil {
 		if ferr := r.fetcher.Close(); err == nil {

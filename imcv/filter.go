@@ -17,6 +17,8 @@ type UnitFilter struct {
 	always    uint64 // conjuncts that no unit can answer
 	bound     []boundTest
 	none      bool // no trusted row of the bound group passes
+	lent      []lentKeys
+	boundKeys []boundKeys
 }
 
 // conjunct is one condition of a filter.
@@ -134,6 +136,7 @@ func (f *UnitFilter) Bind(r *GroupReader) (rest uint64) {
 			f.bound = append(f.bound, b)
 		}
 	}
+	f.bindKeys(r)
 	return rest
 }
 
@@ -165,6 +168,7 @@ func (f *UnitFilter) Select(r *GroupReader, from, n int, out vector.Sel) (sel ve
 		}
 		f.bound[i].narrow(mask, from, n, &r.scratch)
 	}
+	f.narrowByKeys(mask, from, n, &r.scratch)
 	return selection(mask, n, out)
 }
 

@@ -161,6 +161,9 @@ func (b *boundTest) ranges(t *zoneTest, s *ints, low, high int64, compare func(k
 		none, from = first > span, first
 	case "=", "<>":
 		none, from, to = first == after, first, after-1
+	case "between":
+		after = searchFrom(low, span, func(k int64) bool { return compare(k, t.values[1]) > 0 })
+		none, from, to = first >= after, first, after-1
 	}
 	if t.op == "<>" {
 		b.except(none, s, low, from)

@@ -10,8 +10,8 @@ import (
 
 // zoneTest is a comparison of a column with a value.
 type zoneTest struct {
-	op     string
-	values []vector.Datum // one, or the list of an IN
+	op     string         // that of a comparison, in, or between
+	values []vector.Datum // one, the list of an IN, or the bounds of between
 	hashes []uint64       // of the values where equality is asked for
 }
 
@@ -149,6 +149,9 @@ func (t *zoneTest) excludes(z Zone) bool {
 	}
 	if z.Min.Null {
 		return false // bounds unknown
+	}
+	if t.op == "between" {
+		return compare(t.values[1], z.Min) < 0 || compare(t.values[0], z.Max) > 0
 	}
 	for _, value := range t.values {
 		if value.Null {

@@ -150,7 +150,12 @@ func (t *Table) newReader(f *Finisher) *reader {
 // blocks calls visit with the packed keys, in codes, of each block of rows that can match: rows
 // from+i for each i of sel.
 func (r *reader) blocks(visit func(from int, sel vector.Sel)) error {
-	for from := 0; from < r.t.rows; from += BlockRows {
+	return r.stretch(0, r.t.rows, visit)
+}
+
+// stretch is blocks for the rows from one on, the first of a block, to another.
+func (r *reader) stretch(from, to int, visit func(from int, sel vector.Sel)) error {
+	for ; from < to; from += BlockRows {
 		if err := r.block(from, visit); err != nil {
 			return err
 		}
@@ -184,11 +189,21 @@ func (r *reader) block(from int, visit func(from int, sel vector.Sel)) error {
 	return nil
 }
 
+// shrink gives memory back that only building took.
+func (t *Table) shrink(bytes int64) {
+	t.bytes.Add(-bytes)
+	if t.spec.Memory != nil {
+		t.spec.Memory.Shrink(bytes)
+	}
+}
+
 // grow reserves memory for an index part.
 func (t *Table) grow(bytes int64) error {
-	t.bytes.Add(bytes)
-	if t.spec.Memory == nil {
-		return nil
+	if t.spec.Memory != nil {
+		if err := t.spec.Memory.Grow(bytes); err != nil {
+			return err
+		}
 	}
-	return t.spec.Memory.Grow(bytes)
+	t.bytes.Add(bytes)
+	return nil
 }

@@ -378,8 +378,8 @@ func run(r *rand.Rand, kind Kind, nullAware, residual bool, shape keyShape, left
 }
 
 func TestKinds(t *testing.T) {
-	defer func(n int) { partRows = n }(partRows)
-	partRows = 16
+	defer func(a, b, c int) { partRows, wholeRows, inlinePartRows = a, b, c }(partRows, wholeRows, inlinePartRows)
+	partRows, wholeRows, inlinePartRows = 16, 32, 8
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	forms := map[string]bool{}

@@ -96,6 +96,15 @@ func (j *Joiner) Push(keys []*vector.Vector, n int, sel vector.Sel) error {
 	return j.joined()
 }
 
+// Stored returns the vector in which to look up column Spec.Columns[i] for the build rows that Output
+// receives. What it holds may be another batch's after the next Push.
+func (j *Joiner) Stored(i int) *vector.Vector {
+	if j.payload != nil {
+		return j.payload
+	}
+	return j.t.Column(i)
+}
+
 // outer reports whether probe rows without a match are passed on.
 func (j *Joiner) outer() bool { return j.kind == Left || j.kind == Full || j.kind == Single }
 

@@ -25,6 +25,8 @@ type Prober struct {
 	rows         vector.Sel
 	first, count [BlockRows]uint32
 
+	payload *vector.Vector // values of what was found, by row; nil = the form names rows
+
 	rowFirst, rowCount [BlockRows]uint32 // by row, before rows without a match are dropped
 
 	at     int    // pairs continues at rows[at],

@@ -254,7 +254,7 @@ func (t *Table) Partitions() (out []*Partition) {
 // Part returns a table for a part of the build rows of a finished one, which stays in memory.
 func (t *Table) Part(memory Memory) *Table {
 	spec := t.spec
-	spec.Memory, spec.Spill = memory, nil
+	spec.Memory, spec.Spill, spec.Payload = memory, nil, false
 	part := NewTable(spec)
 	part.nullKeys.Store(t.HasNullKey())
 	return part

@@ -70,7 +70,7 @@ func TestSpilledFilter(t *testing.T) {
 					vector.AppendDatum(v, key(i*39)) // even keys are there
 				}
 				pass := map[int]bool{}
-				for _, i := range filter.Probe().Select(v, 1000, nil, nil) {
+				for _, i := range filter.Probe().Select([]*vector.Vector{v}, 1000, nil, nil) {
 					pass[int(i)] = true
 				}
 				wrong := 0

@@ -26,6 +26,9 @@ type Spec struct {
 	Unique bool
 	// SetOnly tells that only the presence of keys matters: matches name no rows.
 	SetOnly bool
+	// Payload promises that of the build rows a Joiner finds, Columns[0] only is read, and that through
+	// Joiner.Stored; and that build rows without a match are not asked for.
+	Payload bool
 	// Memory is asked by all workers and parts.
 	Memory Memory
 	// Spill lets build rows go to disk; nil = they all stay in memory.
