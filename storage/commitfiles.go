@@ -35,7 +35,7 @@ import (
 // commitFileBytes is from what size on a commit's writes go to files. The ingestion costs about as much time
 // as writing some megabytes to the log: it syncs several files and the store's list of files, and other commits
 // wait meanwhile.
-const commitFileBytes = 2 << 20
+const commitFileBytes = 4 << 20
 
 // newCommitFiles returns files for the rows and index entries of a commit.
 func (e *Engine) newCommitFiles() *sstFiles {
