@@ -165,6 +165,17 @@ func (e *Engine) storeOptions() *pebble.Options {
 		l.FilterPolicy = bloom.FilterPolicy(10)
 		l.Compression = func() *sstable.CompressionProfile { return sstable.FastestCompression }
 	}
+	// Rows, index entries and what is in front of them get files of their own: what every commit writes lies at
+	// both ends of the key space, and new rows often lie above all others. A file that holds all three would
+	// have to be merged with every other one; a file of new rows only changes its level.
+	o.Experimental.SpanPolicyFunc = func(start []byte) (p pebble.SpanPolicy, end []byte, err error) {
+		for _, kind := range []byte{kindRow, kindIndex, kindIndex + 1} {
+			if start[0] < kind {
+				return p, []byte{kind}, nil
+			}
+		}
+		return p, nil, nil
+	}
 	o.EnsureDefaults()
 	return o
 }
