@@ -88,7 +88,7 @@ func (t *Txn) Commit(ctx context.Context) error {
 // newCommit returns the commit of what the transaction has written.
 func (t *Txn) newCommit() *pendingCommit {
 	size := t.overlay.size()
-	if size < commitFileBytes {
+	if size < t.e.opts.CommitFileBytes {
 		return &pendingCommit{t: t, batch: t.e.newBatchOf(size)}
 	}
 	return &pendingCommit{t: t, batch: t.e.newBatch(), files: t.e.newCommitFiles()}

@@ -32,11 +32,6 @@ import (
 // sequence number and on disk by one record, and has made that durable when it returns. The files hold
 // the commit's number, by which takeSnapshot tells what a snapshot shows.
 
-// commitFileBytes is from what size on a commit's writes go to files. The ingestion costs about as much time
-// as writing some megabytes to the log: it syncs several files and the store's list of files, and other commits
-// wait meanwhile.
-const commitFileBytes = 4 << 20
-
 // newCommitFiles returns files for the rows and index entries of a commit.
 func (e *Engine) newCommitFiles() *sstFiles {
 	return &sstFiles{e: e, overwrites: true, name: e.fs.PathJoin(e.dirs.temp, fmt.Sprintf("commit-%d", e.nextLoad.Add(1)))}

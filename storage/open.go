@@ -41,6 +41,9 @@ func (o *Options) setDefaults() {
 	if o.SpillBytes <= 0 {
 		o.SpillBytes = 64 << 20
 	}
+	if o.CommitFileBytes <= 0 {
+		o.CommitFileBytes = 4 << 20
+	}
 	if o.WholeTableLocks <= 0 {
 		o.WholeTableLocks = 100_000
 	}
