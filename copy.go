@@ -105,7 +105,7 @@ func (r *running) copy(n *sql.Copy) (*Rows, error) {
 	if err := r.refuseIfReadOnly(); err != nil {
 		return nil, err
 	}
-	w := r.s.beginWork()
+	w := r.s.beginWork(&r.work)
 	defer w.abandon()
 	count, err := r.copyFrom(n, o, w)
 	if err = w.end(r.ctx, err); err != nil {

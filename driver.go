@@ -112,6 +112,7 @@ func (c *connector) Close() error {
 type conn struct {
 	s       *Session
 	initial sessionValues
+	args    []any // memory of a call's arguments
 }
 
 // Prepare parses a statement; its plan is made when it first runs.
@@ -192,24 +193,35 @@ func (c *conn) CheckNamedValue(v *driver.NamedValue) error {
 	return nil // any Go value; converted to the parameter's type when it is bound
 }
 
-func plainArgs(args []driver.NamedValue) []any {
-	out := make([]any, len(args))
-	for i, a := range args {
-		out[i] = a.Value
+// plainArgs returns the values of arguments until the connection's next call: a statement keeps its own
+// copy of them.
+func (c *conn) plainArgs(args []driver.NamedValue) []any {
+	c.args = c.args[:0]
+	for _, a := range args {
+		c.args = append(c.args, a.Value)
 	}
-	return out
+	return c.args
 }
 
-func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	r, err := c.s.Exec(ctx, query, plainArgs(args)...)
+// run runs statements, parsed from query where they are not given, and returns how many rows the last
+// one was about.
+func (c *conn) run(ctx context.Context, query string, parsed []weftsql.Statement, args []driver.NamedValue) (driver.Result, error) {
+	var n int64
+	err := c.s.drain(ctx, query, parsed, c.plainArgs(args), func(r *Rows) { n = r.rowsAffected() })
+	clear(c.args)
 	if err != nil {
 		return nil, err
 	}
-	return execResult(r.RowsAffected), nil
+	return execResult(n), nil
+}
+
+func (c *conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
+	return c.run(ctx, query, nil, args)
 }
 
 func (c *conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
-	r, err := c.s.Query(ctx, query, plainArgs(args)...)
+	r, err := c.s.Query(ctx, query, c.plainArgs(args)...)
+	clear(c.args)
 	if err != nil {
 		return nil, err
 	}
@@ -252,15 +264,12 @@ func (s *stmt) Exec([]driver.Value) (driver.Result, error) { return nil, driver.
 func (s *stmt) Query([]driver.Value) (driver.Rows, error)  { return nil, driver.ErrSkip }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	r, err := s.c.s.exec(ctx, s.query, s.parsed, plainArgs(args))
-	if err != nil {
-		return nil, err
-	}
-	return execResult(r.RowsAffected), nil
+	return s.c.run(ctx, s.query, s.parsed, args)
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	r, err := s.c.s.query(ctx, s.query, s.parsed, plainArgs(args))
+	r, err := s.c.s.query(ctx, s.query, s.parsed, s.c.plainArgs(args))
+	clear(s.c.args)
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (s *Session) BulkLoad(ctx context.Context, table string, workers int, fill 
 	if s.txn == nil || s.txStart == 0 {
 		s.txStart = r.now
 	}
-	w := s.beginWork()
+	w := s.beginWork(&work{})
 	defer w.abandon()
 	rows, err = r.bulkLoad(w, table, workers, fill)
 	return rows, w.end(ctx, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strconv"
 	"sync"
 	"time"
 
@@ -49,7 +50,9 @@ type Rows struct {
 	count     int64
 	affected  int64
 	tag       string
-	tagPrefix string
+	tagPrefix string // of a tag that counts the rows
+	wrote     string // of a tag that counts what was written
+	reusable  bool   // nobody but who is given the rows knows of them
 	err       error
 	done      bool
 	finish    func()
@@ -297,10 +300,20 @@ func (r *Rows) Close() error {
 
 // Result tells what the statement did, after its last row.
 func (r *Rows) Result() Result {
-	out := Result{Tag: r.tag, RowsAffected: r.affected}
-	if out.Tag == "" && r.tagPrefix != "" {
-		out.Tag = fmt.Sprintf("%s %d", r.tagPrefix, r.count)
-		out.RowsAffected = r.count
+	switch {
+	case r.tag != "":
+		return Result{Tag: r.tag, RowsAffected: r.affected}
+	case r.tagPrefix == "" && r.wrote == "":
+		return Result{RowsAffected: r.affected}
 	}
-	return out
+	n := r.rowsAffected()
+	return Result{Tag: r.wrote + r.tagPrefix + " " + strconv.FormatInt(n, 10), RowsAffected: n}
+}
+
+// rowsAffected is the number in the result.
+func (r *Rows) rowsAffected() int64 {
+	if r.tagPrefix != "" {
+		return r.count
+	}
+	return r.affected
 }

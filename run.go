@@ -2,7 +2,6 @@ package weft
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/exec"
@@ -28,6 +27,7 @@ type running struct {
 	seq     sequences       // of env
 	params  []vector.Datum  // memory of env.Params
 	changes exec.KeyChanges // of the statement
+	work    work            // of a statement that may write
 }
 
 // run dispatches on the kind of statement.
@@ -85,9 +85,9 @@ type work struct {
 	done bool
 }
 
-// beginWork starts a statement that may write.
-func (s *Session) beginWork() *work {
-	w := &work{s: s, txn: s.txn}
+// beginWork starts a statement that may write, in the memory of w, which it returns.
+func (s *Session) beginWork(w *work) *work {
+	*w = work{s: s, txn: s.txn}
 	if w.txn == nil {
 		w.own = true
 		w.txn = s.db.engine.Begin(s.txnOptions(s.defaultTxOptions()))
@@ -237,7 +237,7 @@ func (r *running) query() (*Rows, error) {
 	if err := r.refuseIfReadOnly(); err != nil {
 		return nil, err
 	}
-	w := r.s.beginWork()
+	w := r.s.beginWork(&r.work)
 	defer w.abandon()
 	rows, err := r.writeIn(w)
 	if err := w.end(r.ctx, err); err != nil {
@@ -369,7 +369,8 @@ func (r *running) writeRows(plan *cachedPlan, w *work, view *storage.View, chang
 	}
 	q := r.execQuery(r.ctx, plan.Plan, view, w.txn, env)
 	q.Keys = changes
-	rows := &Rows{ctx: r.ctx, columns: plan.columns}
+	rows := r.s.takeRows()
+	rows.ctx, rows.columns = r.ctx, plan.columns
 	if len(rows.columns) > 0 {
 		rows.env = env
 	}
@@ -383,13 +384,13 @@ func (r *running) writeRows(plan *cachedPlan, w *work, view *storage.View, chang
 	}
 	switch r.stmt.(type) {
 	case *sql.Insert:
-		rows.tag = "INSERT 0 " + strconv.FormatInt(rows.affected, 10)
+		rows.wrote = "INSERT 0"
 	case *sql.Update:
-		rows.tag = "UPDATE " + strconv.FormatInt(rows.affected, 10)
+		rows.wrote = "UPDATE"
 	case *sql.Delete:
-		rows.tag = "DELETE " + strconv.FormatInt(rows.affected, 10)
+		rows.wrote = "DELETE"
 	case *sql.Merge:
-		rows.tag = "MERGE " + strconv.FormatInt(rows.affected, 10)
+		rows.wrote = "MERGE"
 	case *sql.Select:
 		rows.tagPrefix = "SELECT"
 	}

@@ -39,7 +39,7 @@ func (r *running) define() (*Rows, error) {
 // a transaction block.
 func (r *running) defineBy(step func(d *definition) (*Rows, error)) (*Rows, error) {
 	env := r.sessionEnv()
-	w := r.s.beginWork()
+	w := r.s.beginWork(&r.work)
 	defer w.abandon()
 	d := &definition{r: r, w: w, ddl: &planner.DDL{Input: r.s.input(w.txn.Catalog()), IDs: r.s.db.engine, Env: env, Advise: r.adviseColumns}}
 	rows, err := step(d)

@@ -78,7 +78,7 @@ func (r *running) explain(n *sql.Explain) (*Rows, error) {
 			return nil, err
 		}
 	}
-	w := r.s.beginWork()
+	w := r.s.beginWork(&r.work)
 	defer w.abandon()
 	lines, err := r.explainIn(n, o, w)
 	if err := w.end(r.ctx, err); err != nil {

@@ -39,7 +39,8 @@ type Session struct {
 	closed bool
 	ended  error // why it was closed, nil = by its user
 
-	spare *running // memory of a statement that has ended, nil = none
+	spare     *running // memory of a statement that has ended, nil = none
+	spareRows *Rows    // memory of a result that is over, nil = none
 
 	idle        idleClock
 	idleTimeout time.Duration // after the statement that ran last, 0 = none
@@ -111,16 +112,34 @@ func (s *Session) Exec(ctx context.Context, query string, args ...any) (Result, 
 }
 
 // exec runs statements, which are parsed from query where they are not given.
-func (s *Session) exec(ctx context.Context, query string, statements []sql.Statement, args []any) (Result, error) {
-	var last Result
-	err := s.each(ctx, query, statements, args, func(r *Rows) error {
+func (s *Session) exec(ctx context.Context, query string, statements []sql.Statement, args []any) (last Result, err error) {
+	err = s.drain(ctx, query, statements, args, func(r *Rows) { last = r.Result() })
+	return last, err
+}
+
+// drain runs statements as exec does and shows each one's result, which is over then.
+func (s *Session) drain(ctx context.Context, query string, statements []sql.Statement, args []any, over func(*Rows)) error {
+	return s.each(ctx, query, statements, args, func(r *Rows) error {
 		for r.NextBatch() != nil {
 		}
 		err := r.Close()
-		last = r.Result()
+		over(r)
+		if r.reusable {
+			*r = Rows{}
+			s.spareRows = r
+		}
 		return err
 	})
-	return last, err
+}
+
+// takeRows returns the memory for a result that no running plan yields.
+func (s *Session) takeRows() *Rows {
+	r := s.spareRows
+	if r == nil {
+		r = &Rows{}
+	}
+	s.spareRows, r.reusable = nil, true
+	return r
 }
 
 // Query runs one or more statements and returns the rows of the last.

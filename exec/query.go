@@ -114,8 +114,8 @@ func (q *Query) watch(ctx context.Context) (stop *atomic.Bool, unwatch func() bo
 	if q.Stop != nil {
 		return q.Stop, func() bool { return true }
 	}
-	stop = &atomic.Bool{}
-	return stop, context.AfterFunc(ctx, func() { stop.Store(true) })
+	own := &atomic.Bool{}
+	return own, context.AfterFunc(ctx, func() { own.Store(true) })
 }
 
 // copyEnv returns an Env with room for every parameter of a plan.

@@ -3,7 +3,8 @@ package storage
 import (
 	"bytes"
 	"context"
-	"sort"
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -20,7 +21,7 @@ type pendingCommit struct {
 	loaded  []groupID // groups of stores that a bulk load filled: nobody has seen them yet
 	counts  []countChange
 	bounds  []indexBound
-	files   *sstFiles // of a transaction that has spilled: in place of the batch; nil = the batch is it
+	files   *sstFiles // of a large transaction: in place of the batch; nil = the batch is it
 	dropped keySpaces // of tables that the transaction drops or empties
 	rows    uint64
 	merged  *catalog.Snapshot // the catalog after the commit, nil = unchanged
@@ -85,9 +86,18 @@ func (t *Txn) Commit(ctx context.Context) error {
 	return t.e.syncNow(p)
 }
 
+// newCommit returns the commit of what the transaction has written.
+func (t *Txn) newCommit() *pendingCommit {
+	size := t.overlay.size()
+	if size < t.e.opts.CommitFileBytes {
+		return &pendingCommit{t: t, batch: t.e.newBatchOf(size)}
+	}
+	return &pendingCommit{t: t, batch: t.e.newBatch(), files: t.e.newCommitFiles()}
+}
+
 // apply makes the commit visible.
 func (t *Txn) apply(ctx context.Context) (done pendingSync, err error) {
-	p := &pendingCommit{t: t, batch: t.e.newBatch()}
+	p := t.newCommit()
 	if err = p.prepare(ctx); err == nil {
 		p.mark()
 		done.number, err = t.publish(p)
@@ -130,7 +140,7 @@ func (p *pendingCommit) prepare(ctx context.Context) error {
 			return err
 		}
 	} else if err := p.encode(spaces); err != nil {
-		return ioError("encode commit", err)
+		return err
 	}
 	for _, s := range t.stats {
 		text, err := catalog.EncodeStats(s.stats)
@@ -144,26 +154,56 @@ func (p *pendingCommit) prepare(ctx context.Context) error {
 	return p.addLoads(spaces)
 }
 
-// encode puts the rows and index entries into the batch.
+// encode writes the rows and index entries, in the order of their keys.
 func (p *pendingCommit) encode(spaces *spaceSet) error {
 	o := p.t.overlay
 	o.mu.RLock()
 	defer o.mu.RUnlock()
-	for id, s := range o.stores {
+	for _, id := range slices.Sorted(maps.Keys(o.stores)) {
 		if spaces != nil && !spaces.stores[id] {
 			continue
 		}
-		if err := p.addStore(o, s); err != nil {
+		if err := p.addStore(o, o.stores[id]); err != nil {
+			return err
+		}
+		if err := p.endSpace(); err != nil {
 			return err
 		}
 	}
-	for id, ix := range o.indexes {
+	for _, id := range slices.Sorted(maps.Keys(o.indexes)) {
 		if spaces != nil && !spaces.indexes[id] {
 			continue
 		}
-		if err := p.addIndex(o, ix); err != nil {
+		if err := p.addIndex(o, o.indexes[id]); err != nil {
 			return err
 		}
+		if err := p.endSpace(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set writes a row or index entry.
+func (p *pendingCommit) set(key, value []byte) error {
+	if p.files != nil {
+		return p.files.set(key, value)
+	}
+	return ioError("encode commit", p.batch.Set(key, value, nil))
+}
+
+// del writes that an index entry goes.
+func (p *pendingCommit) del(key []byte) error {
+	if p.files != nil {
+		return p.files.del(key)
+	}
+	return ioError("encode commit", p.batch.Delete(key, nil))
+}
+
+// endSpace ends the writing of a store or index.
+func (p *pendingCommit) endSpace() error {
+	if p.files != nil {
+		return p.files.close()
 	}
 	return nil
 }
@@ -208,24 +248,19 @@ func (p *pendingCommit) dropSpaces() error {
 
 // addStore encodes the rows written in one store.
 func (p *pendingCommit) addStore(o *overlay, s *overlayStore) error {
-	numbers := make([]int, 0, len(s.groups))
-	for n := range s.groups {
-		numbers = append(numbers, n)
-	}
-	sort.Ints(numbers)
 	delta := int64(0)
 	var key []byte
-	for _, n := range numbers {
+	for _, n := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[n]
 		touched := touchedGroup{positions: make([]uint16, 0, len(g.pos))}
 		for i, pos := range g.pos {
 			if g.head[i] < 0 {
 				continue
 			}
-			last := &o.rows[g.head[i]]
+			last := o.rows.at(g.head[i])
 			first := last
 			for first.prev >= 0 {
-				first = &o.rows[first.prev]
+				first = o.rows.at(first.prev)
 			}
 			if first.inserted && last.row == nil {
 				continue // came and went
@@ -239,7 +274,7 @@ func (p *pendingCommit) addStore(o *overlay, s *overlayStore) error {
 			key = appendRowKey(key[:0], s.id, uint64(n)<<16|uint64(pos))
 			// A deleted row becomes an empty override, never a deletion of the key, which would
 			// bring the row of a packed page back.
-			if err := p.batch.Set(key, last.row, nil); err != nil {
+			if err := p.set(key, last.row); err != nil {
 				return err
 			}
 			touched.positions = append(touched.positions, pos)
@@ -274,13 +309,13 @@ func (p *pendingCommit) addIndex(o *overlay, ix *overlayIndex) error {
 		if head < 0 {
 			return true
 		}
-		v := &o.keys[head]
+		v := o.keys.at(head)
 		if v.deleted {
-			err = p.batch.Delete(key, nil)
+			err = p.del(key)
 			return err == nil
 		}
 		value = appendEntryValue(value[:0], v.suffixed, v.ref, v.payload)
-		err = p.batch.Set(key, value, nil)
+		err = p.set(key, value)
 		last = key
 		return err == nil
 	})

@@ -13,8 +13,11 @@ import (
 	"github.com/weftdb/weft/internal/sqlerr"
 )
 
-// The commit of a transaction that has spilled writes sorted files instead of one batch, and makes them
-// visible by one ingestion in place of the batch's application:
+// The commit of a large transaction writes sorted files instead of one batch, and makes them visible by
+// one ingestion in place of the batch's application. Rows then go to disk once: not to the log, to a table in
+// memory and from there to a file, and where they lie above all others, as new ones do, they are not merged
+// with any later.
+//
 //
 //   - The files of rows and index entries are written before the commit mutex is taken. A new one begins
 //     with every store and index, so that none spans the key space of another.
@@ -29,6 +32,11 @@ import (
 // sequence number and on disk by one record, and has made that durable when it returns. The files hold
 // the commit's number, by which takeSnapshot tells what a snapshot shows.
 
+// newCommitFiles returns files for the rows and index entries of a commit.
+func (e *Engine) newCommitFiles() *sstFiles {
+	return &sstFiles{e: e, overwrites: true, name: e.fs.PathJoin(e.dirs.temp, fmt.Sprintf("commit-%d", e.nextLoad.Add(1)))}
+}
+
 // encodeSpilled writes the files of rows and index entries.
 func (p *pendingCommit) encodeSpilled(ctx context.Context, spaces *spaceSet) error {
 	e, o := p.t.e, p.t.overlay
@@ -38,7 +46,6 @@ func (p *pendingCommit) encodeSpilled(ctx context.Context, spaces *spaceSet) err
 	if err != nil {
 		return err
 	}
-	p.files = &sstFiles{e: e, overwrites: true, name: e.fs.PathJoin(e.dirs.temp, fmt.Sprintf("commit-%d", e.nextLoad.Add(1)))}
 	w := &commitWriter{p: p, ctx: ctx, spaces: spaces, counts: map[catalog.StoreID]int64{}}
 	if err := w.run(o.spill); err != nil {
 		return err

@@ -140,7 +140,14 @@ func TestCrash(t *testing.T) {
 	r := newRand(t)
 	for round := range 2 + scaled(6) {
 		fs := newCrashFS()
-		e := openTest(t, Options{Dir: "db", FS: fs, MemTableBytes: 64 << 10, SpillBytes: int64(round % 2)}) // 1 = all commits are ingestions
+		o := Options{Dir: "db", FS: fs, MemTableBytes: 64 << 10}
+		switch round % 3 { // all commits are ingestions, of what was spilled or of what was in memory
+		case 1:
+			o.SpillBytes = 1
+		case 2:
+			o.CommitFileBytes = 1
+		}
+		e := openTest(t, o)
 		tbl := createTable(t, e, kvTable(e, "t"))
 		var acked [crashWriters]atomic.Int64
 		var stop atomic.Bool

@@ -13,6 +13,16 @@ import (
 
 func (e *Engine) newBatch() *pebble.Batch { return e.db.NewBatch() }
 
+// newBatchOf returns a batch for rows and index entries that take about size bytes. A batch that grows
+// copies what it holds each time.
+func (e *Engine) newBatchOf(size int) *pebble.Batch {
+	const small = 4 << 10 // batches begin smaller, and are used again until they get much larger
+	if size < small {
+		return e.db.NewBatch()
+	}
+	return e.db.NewBatchWithSize(size)
+}
+
 // freeBatch gives a batch back for reuse, unless Pebble, having failed, may hold on to it.
 func (e *Engine) freeBatch(b *pebble.Batch) {
 	if e.failed() == nil {

@@ -80,6 +80,24 @@ type lockOwner struct {
 	// timeout bounds each wait, 0 = no bound. It changes between statements only.
 	timeout time.Duration
 	wait    []*lockWait // guarded by lockManager.waitMu: workers of one transaction may wait each
+	// table is a table that the owner holds, by its id and, in the lowest byte, modes: statement after
+	// statement asks for the same. Locks of tables are kept to the end.
+	table atomic.Uint64
+}
+
+// holdsTable reports whether the owner is known to hold a table in modes that cover one.
+func (o *lockOwner) holdsTable(r resource, mode LockMode) bool {
+	last := o.table.Load()
+	return uint32(last>>8) == r.object && r.covers(modeSet(last), mode)
+}
+
+// noteTable notes that the owner holds a table in a mode.
+func (o *lockOwner) noteTable(r resource, mode LockMode) {
+	modes := uint64(mode.bit())
+	if last := o.table.Load(); uint32(last>>8) == r.object {
+		modes |= last & 0xFF
+	}
+	o.table.Store(uint64(r.object)<<8 | modes)
 }
 
 func newLockManager() *lockManager {
@@ -98,6 +116,16 @@ func (m *lockManager) shard(r resource) *lockShard {
 // lock takes a resource in a mode. It reports whether the owner held the resource before in a mode
 // that covers this one, and false for granted if the policy gave up with SkipLocked.
 func (m *lockManager) lock(ctx context.Context, o *lockOwner, r resource, mode LockMode, policy WaitPolicy) (granted, held bool, err error) {
+	if r.kind == lockTable {
+		if o.holdsTable(r, mode) {
+			return true, true, nil
+		}
+		defer func() {
+			if granted {
+				o.noteTable(r, mode)
+			}
+		}()
+	}
 	if r.kind == lockTable && mode == AccessExclusive {
 		o.mu.Lock()
 		o.excluding++
@@ -297,6 +325,7 @@ func (m *lockManager) releaseAll(o *lockOwner) {
 	o.mu.Lock()
 	held, excluding := o.held, o.excluding
 	o.held, o.excluding = nil, 0
+	o.table.Store(0)
 	o.mu.Unlock()
 	if excluding > 0 {
 		m.excluding.Add(-excluding)

@@ -286,3 +286,38 @@ func TestAwaitHolders(t *testing.T) {
 		}
 	}
 }
+
+// TestTableAskedForAgain asks for tables again and again, as each statement does: an owner is known to hold
+// what it was granted, no more than that, and nothing once it has released its locks.
+func TestTableAskedForAgain(t *testing.T) {
+	m := newLockManager()
+	one, other := owner(1), owner(2)
+	a, b := resource{kind: lockTable, object: 1}, resource{kind: lockTable, object: 2}
+	for range 3 {
+		mustLock(t, m, one, a, RowExclusive)
+		mustLock(t, m, one, a, AccessShare)
+		mustLock(t, m, one, b, AccessShare)
+	}
+	if n := len(one.held); n != 2 {
+		t.Errorf("%d resources are held", n)
+	}
+	mustLock(t, m, other, b, RowExclusive)
+	mustLock(t, m, other, b, ShareUpdateExclusive)
+	if granted, _, _ := m.lock(context.Background(), one, b, Exclusive, SkipLocked); granted {
+		t.Error("a stronger mode was granted beside another owner's")
+	}
+	if granted, _, _ := m.lock(context.Background(), other, a, AccessExclusive, SkipLocked); granted {
+		t.Error("a table was granted beside its writer")
+	}
+	m.releaseAll(one)
+	mustLock(t, m, other, a, AccessExclusive)
+	for _, mode := range []LockMode{AccessShare, RowExclusive} {
+		if granted, _, _ := m.lock(context.Background(), one, a, mode, SkipLocked); granted {
+			t.Errorf("mode %d was granted after the locks were released", mode)
+		}
+	}
+	m.releaseAll(other)
+	if n := m.excluding.Load(); n != 0 {
+		t.Errorf("%d owners exclude readers", n)
+	}
+}

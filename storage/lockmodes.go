@@ -69,7 +69,7 @@ const (
 )
 
 // lockKind tells what a resource is.
-type lockKind uint8
+type lockKind uint32 // as wide as what follows in a resource, which then hashes and compares as plain memory
 
 const (
 	lockTable      lockKind = iota // object = table id

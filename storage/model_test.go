@@ -27,27 +27,34 @@ type modelTest struct {
 	*testing.T
 	r         *rand.Rand
 	e         *Engine
-	fs        vfs.FS
 	tbl       *catalog.Table
-	spill     int64 // Options.SpillBytes
+	options   Options
 	committed model
 	views     []*View
 	expected  []model
 }
 
-func TestModel(t *testing.T) { testModel(t, scaled(15), 0) }
+func TestModel(t *testing.T) { testModel(t, scaled(15), Options{}) }
 
 // TestModelSpilled lets every write of a transaction go to files, or every few.
 func TestModelSpilled(t *testing.T) {
 	for _, bytes := range []int64{1, 6000, 20000} {
-		testModel(t, 1+scaled(5), bytes)
+		testModel(t, 1+scaled(5), Options{SpillBytes: bytes})
 	}
 }
 
-func testModel(t *testing.T, rounds int, spill int64) {
+// TestModelCommitFiles lets every transaction be committed as files, or the larger ones.
+func TestModelCommitFiles(t *testing.T) {
+	for _, bytes := range []int{1, 2000} {
+		testModel(t, 1+scaled(6), Options{CommitFileBytes: bytes})
+	}
+}
+
+func testModel(t *testing.T, rounds int, o Options) {
 	for round := range rounds {
-		m := &modelTest{T: t, r: newRand(t), fs: vfs.NewMem(), spill: spill, committed: model{}}
-		m.e = openTest(t, Options{Dir: "db", FS: m.fs, Nodes: 1 + round%3, MemTableBytes: 256 << 10, SpillBytes: spill})
+		o.Dir, o.FS, o.Nodes, o.MemTableBytes = "db", vfs.NewMem(), 1+round%3, 256<<10
+		m := &modelTest{T: t, r: newRand(t), options: o, committed: model{}}
+		m.e = openTest(t, o)
 		tbl := kvTable(m.e, "t")
 		tbl.Indexes = append(tbl.Indexes, catalog.Index{ID: m.e.NewIndexID(), Name: "t_v", Columns: []catalog.ColumnID{2}})
 		if round%2 == 1 {
@@ -70,7 +77,7 @@ func (m *modelTest) step() {
 	case 1:
 		m.dropViews()
 		must(m, m.e.Close())
-		m.e = openTest(m, Options{Dir: "db", FS: m.fs, MemTableBytes: 256 << 10, SpillBytes: m.spill})
+		m.e = openTest(m, m.options)
 		m.tbl = m.e.Catalog().Table(m.tbl.ID)
 	case 2:
 		m.truncate()

@@ -41,6 +41,9 @@ func (o *Options) setDefaults() {
 	if o.SpillBytes <= 0 {
 		o.SpillBytes = 64 << 20
 	}
+	if o.CommitFileBytes <= 0 {
+		o.CommitFileBytes = 4 << 20
+	}
 	if o.WholeTableLocks <= 0 {
 		o.WholeTableLocks = 100_000
 	}
@@ -164,6 +167,17 @@ func (e *Engine) storeOptions() *pebble.Options {
 		l.IndexBlockSize = 256 << 10
 		l.FilterPolicy = bloom.FilterPolicy(10)
 		l.Compression = func() *sstable.CompressionProfile { return sstable.FastestCompression }
+	}
+	// Rows, index entries and what is in front of them get files of their own: what every commit writes lies at
+	// both ends of the key space, and new rows often lie above all others. A file that holds all three would
+	// have to be merged with every other one; a file of new rows only changes its level.
+	o.Experimental.SpanPolicyFunc = func(start []byte) (p pebble.SpanPolicy, end []byte, err error) {
+		for _, kind := range []byte{kindRow, kindIndex, kindIndex + 1} {
+			if start[0] < kind {
+				return p, []byte{kind}, nil
+			}
+		}
+		return p, nil, nil
 	}
 	o.EnsureDefaults()
 	return o

@@ -30,6 +30,10 @@ type Options struct {
 	// SpillBytes is how much memory the writes of one transaction may take; more go to temporary files.
 	// Default 64 MB, at most 1 GB: one commit's batch must hold what was not spilled.
 	SpillBytes int64
+	// CommitFileBytes is from what size on a transaction's writes are committed as files instead of through
+	// the log. Default 4 MB: an ingestion takes as long as writing some megabytes to the log, for it syncs
+	// several files, and other commits wait meanwhile; many small files cost more merging than they save.
+	CommitFileBytes int
 	// WholeTableLocks is from how many rows and keys of a table on a transaction tries to lock the table
 	// instead of further ones. Default 100,000: each takes about 100 bytes, and to others that wait for
 	// the table it is as if all its rows were locked.

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"math"
 	"slices"
 	"sort"
 	"sync"
@@ -24,9 +25,10 @@ type overlay struct {
 	// change, so readers copy references and leave.
 	mu       sync.RWMutex
 	stores   map[catalog.StoreID]*overlayStore
+	recent   *overlayGroup // the one written last, nil = none
 	indexes  map[catalog.IndexID]*overlayIndex
-	rows     []rowVersion
-	keys     []keyVersion
+	rows     versionList[rowVersion]
+	keys     versionList[keyVersion]
 	arena    byteArena
 	anything bool        // some version was ever added
 	spill    *spillStore // nil = everything is in memory
@@ -45,6 +47,7 @@ type overlayStore struct {
 // overlayGroup maps in-group positions to their newest version, −1 = undone. Positions ascend: the
 // usual orders of insertion append, and a group is small enough to shift otherwise.
 type overlayGroup struct {
+	id   groupID
 	pos  []uint16
 	head []int32
 }
@@ -83,8 +86,15 @@ func (a *byteArena) add(b []byte) []byte {
 	return a.chunk[start:len(a.chunk):len(a.chunk)]
 }
 
+// used returns about how many bytes were handed out.
+func (a *byteArena) used() int { return a.total - (cap(a.chunk) - len(a.chunk)) }
+
 // group returns a group of the overlay, made on first use. mu is held.
 func (o *overlay) group(store catalog.StoreID, number int) *overlayGroup {
+	id := groupID{store, number}
+	if o.recent != nil && o.recent.id == id {
+		return o.recent
+	}
 	s := o.stores[store]
 	if s == nil {
 		s = &overlayStore{id: store}
@@ -95,12 +105,13 @@ func (o *overlay) group(store catalog.StoreID, number int) *overlayGroup {
 	}
 	g := s.groups[number]
 	if g == nil {
-		g = &overlayGroup{}
+		g = &overlayGroup{id: id}
 		if s.groups == nil {
 			s.groups = map[int]*overlayGroup{}
 		}
 		s.groups[number] = g
 	}
+	o.recent = g
 	return g
 }
 
@@ -134,8 +145,7 @@ func (o *overlay) put(ref RowRef, cmd uint32, row []byte, inserted bool) {
 	if row != nil {
 		row = o.arena.add(row)
 	}
-	o.rows = append(o.rows, rowVersion{row: row, group: g, cmd: cmd, prev: g.head[i], pos: pos, inserted: inserted})
-	g.head[i] = int32(len(o.rows) - 1)
+	g.head[i] = o.rows.add(rowVersion{row: row, group: g, cmd: cmd, prev: g.head[i], pos: pos, inserted: inserted})
 	o.anything = true
 }
 
@@ -154,13 +164,13 @@ func (o *overlay) newest(ref RowRef) (v *rowVersion, ok bool) {
 	if i == len(g.pos) || g.pos[i] != pos || g.head[i] < 0 {
 		return nil, false
 	}
-	return &o.rows[g.head[i]], true
+	return o.rows.at(g.head[i]), true
 }
 
 // visible returns the version of a chain that a view with command number cmd sees, −1 = none.
 func (o *overlay) visible(head int32, cmd uint32) int32 {
-	for head >= 0 && o.rows[head].cmd >= cmd {
-		head = o.rows[head].prev
+	for head >= 0 && o.rows.at(head).cmd >= cmd {
+		head = o.rows.at(head).prev
 	}
 	return head
 }
@@ -189,7 +199,7 @@ func (o *overlay) groupRows(dst []overlayRow, store catalog.StoreID, group int, 
 	}
 	for i, pos := range g.pos {
 		if v := o.visible(g.head[i], cmd); v >= 0 {
-			dst = append(dst, overlayRow{pos, o.rows[v].row})
+			dst = append(dst, overlayRow{pos, o.rows.at(v).row})
 		}
 	}
 	return dst, true
@@ -230,7 +240,7 @@ func (o *overlay) pageRows(dst []overlayRow, store catalog.StoreID, page uint64,
 		g := s.groups[group]
 		for i := g.search(first); i < len(g.pos) && g.pos[i]-first < PageRows; i++ {
 			if v := o.visible(g.head[i], cmd); v >= 0 {
-				dst = append(dst, overlayRow{g.pos[i], o.rows[v].row})
+				dst = append(dst, overlayRow{g.pos[i], o.rows.at(v).row})
 				inMemory |= 1 << (g.pos[i] & 63)
 			}
 		}
@@ -263,6 +273,17 @@ func (o *overlay) groups(store catalog.StoreID) int {
 	return n
 }
 
+// size returns about how many bytes a commit writes. Spilled versions count as very many.
+func (o *overlay) size() int {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	if o.spill != nil {
+		return math.MaxInt
+	}
+	const perRow, perKey = rowKeyLen + 4, 12 // keys, references and lengths
+	return o.arena.used() + perRow*o.rows.len() + perKey*o.keys.len()
+}
+
 // overlayMark is a state of the overlay to return to: the numbers of the versions added next.
 type overlayMark struct{ rows, keys int }
 
@@ -278,7 +299,7 @@ func (o *overlay) mark() overlayMark {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	m := o.firstInMemory()
-	return overlayMark{m.rows + len(o.rows), m.keys + len(o.keys)}
+	return overlayMark{m.rows + o.rows.len(), m.keys + o.keys.len()}
 }
 
 // undo drops every version added after the mark.
@@ -287,18 +308,16 @@ func (o *overlay) undo(m overlayMark) {
 	defer o.mu.Unlock()
 	first := o.firstInMemory()
 	rows, keys := max(m.rows-first.rows, 0), max(m.keys-first.keys, 0)
-	for i := len(o.rows) - 1; i >= rows; i-- {
-		v := &o.rows[i]
+	for i := o.rows.len() - 1; i >= rows; i-- {
+		v := o.rows.at(int32(i))
 		v.group.head[v.group.search(v.pos)] = v.prev
 	}
-	clear(o.rows[rows:])
-	o.rows = o.rows[:rows]
-	for i := len(o.keys) - 1; i >= keys; i-- {
-		v := &o.keys[i]
+	o.rows.cut(rows)
+	for i := o.keys.len() - 1; i >= keys; i-- {
+		v := o.keys.at(int32(i))
 		*v.index.list.at(v.key) = v.prev
 	}
-	clear(o.keys[keys:])
-	o.keys = o.keys[:keys]
+	o.keys.cut(keys)
 	if o.spill != nil {
 		o.spill.rows.kill(m.rows)
 		o.spill.keys.kill(m.keys)

@@ -49,15 +49,14 @@ func (o *overlay) putKey(id catalog.IndexID, v keyVersion, cmd uint32) {
 	if v.payload != nil {
 		v.payload = o.arena.add(v.payload)
 	}
-	o.keys = append(o.keys, v)
-	*head = int32(len(o.keys) - 1)
+	*head = o.keys.add(v)
 	o.anything = true
 }
 
 // visibleKey returns the version of a chain that a view with command number cmd sees, −1 = none.
 func (o *overlay) visibleKey(head int32, cmd uint32) int32 {
-	for head >= 0 && o.keys[head].cmd >= cmd {
-		head = o.keys[head].prev
+	for head >= 0 && o.keys.at(head).cmd >= cmd {
+		head = o.keys.at(head).prev
 	}
 	return head
 }
@@ -69,7 +68,7 @@ func (o *overlay) lookupKey(id catalog.IndexID, key []byte, cmd uint32) (ref Row
 	if ix := o.indexes[id]; ix != nil {
 		if head := ix.list.at(key); head != nil {
 			if v := o.visibleKey(*head, cmd); v >= 0 {
-				return o.keys[v].ref, o.keys[v].deleted, true, nil
+				return o.keys.at(v).ref, o.keys.at(v).deleted, true, nil
 			}
 		}
 	}
@@ -119,8 +118,9 @@ func (o *overlay) rangeKeys(dst []indexEntry, id catalog.IndexID, r keyRange, cm
 			if bytes.Compare(key, r.high) >= 0 {
 				return false
 			}
-			if v := o.visibleKey(head, cmd); v >= 0 {
-				dst = append(dst, indexEntry{key, o.keys[v].payload, o.keys[v].ref, o.keys[v].deleted})
+			if n := o.visibleKey(head, cmd); n >= 0 {
+				v := o.keys.at(n)
+				dst = append(dst, indexEntry{key, v.payload, v.ref, v.deleted})
 			}
 			return true
 		})
@@ -169,13 +169,19 @@ type keyLeaf struct {
 	head []int32
 }
 
-// leaf returns the number of the leaf a key belongs to.
+// leaf returns the number of the leaf a key belongs to. Keys that arrive in order belong to the last.
 func (l *keyList) leaf(key []byte) int {
+	if last := len(l.leaves) - 1; bytes.Compare(l.leaves[last].keys[0], key) <= 0 {
+		return last
+	}
 	n := sort.Search(len(l.leaves), func(i int) bool { return bytes.Compare(l.leaves[i].keys[0], key) > 0 })
 	return max(n-1, 0)
 }
 
 func (f *keyLeaf) search(key []byte) (i int, found bool) {
+	if n := len(f.keys); bytes.Compare(f.keys[n-1], key) < 0 {
+		return n, false
+	}
 	i = sort.Search(len(f.keys), func(i int) bool { return bytes.Compare(f.keys[i], key) >= 0 })
 	return i, i < len(f.keys) && bytes.Equal(f.keys[i], key)
 }
@@ -210,7 +216,7 @@ func (l *keyList) insert(key []byte, arena *byteArena) (head *int32, stored []by
 		if n == len(l.leaves)-1 && i == maxLeaf {
 			cut = maxLeaf // keys that arrive in order leave full leaves behind
 		}
-		right := &keyLeaf{keys: append([][]byte(nil), f.keys[cut:]...), head: append([]int32(nil), f.head[cut:]...)}
+		right := &keyLeaf{keys: append(make([][]byte, 0, maxLeaf), f.keys[cut:]...), head: append(make([]int32, 0, maxLeaf), f.head[cut:]...)}
 		clear(f.keys[cut:])
 		f.keys, f.head = f.keys[:cut], f.head[:cut]
 		l.leaves = append(l.leaves, nil)
@@ -248,7 +254,7 @@ func (l *keyList) scan(low []byte, fn func(key []byte, head int32) bool) {
 func (o *overlay) newestKey(r *spillReader, id catalog.IndexID, key []byte) (*keyVersion, error) {
 	if ix := o.indexes[id]; ix != nil {
 		if head := ix.list.at(key); head != nil && *head >= 0 {
-			return &o.keys[*head], nil
+			return o.keys.at(*head), nil
 		}
 	}
 	v, found, err := r.findKey(id, key, math.MaxUint32)

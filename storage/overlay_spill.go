@@ -13,7 +13,7 @@ import (
 // bytes returns about how much memory the versions in memory take. mu is held.
 func (o *overlay) bytes() int64 {
 	const perRow, perKey = 64, 112 // versions, positions, list entries
-	return int64(o.arena.total) + perRow*int64(len(o.rows)) + perKey*int64(len(o.keys))
+	return int64(o.arena.total) + perRow*int64(o.rows.len()) + perKey*int64(o.keys.len())
 }
 
 // spilledBytes returns about how much memory the spilled versions take. mu is held.
@@ -37,7 +37,7 @@ func (o *overlay) release() {
 
 // moveToDisk spills all versions in memory. If it fails the overlay is as it was. mu is held.
 func (o *overlay) moveToDisk(ctx context.Context, e *Engine) (err error) {
-	if len(o.rows) == 0 && len(o.keys) == 0 {
+	if o.rows.len() == 0 && o.keys.len() == 0 {
 		return nil
 	}
 	if err := e.failed(); err != nil {
@@ -55,7 +55,8 @@ func (o *overlay) moveToDisk(ctx context.Context, e *Engine) (err error) {
 	}
 	e.metrics.spilledBytes.Add(uint64(written))
 	s.note(o)
-	o.stores, o.indexes, o.rows, o.keys, o.arena = nil, nil, nil, nil, byteArena{}
+	o.stores, o.indexes, o.arena, o.recent = nil, nil, byteArena{}, nil
+	o.rows, o.keys = versionList[rowVersion]{}, versionList[keyVersion]{}
 	return nil
 }
 
@@ -64,14 +65,14 @@ func (s *spillStore) note(o *overlay) {
 	if s.rows.next == 0 && s.keys.next == 0 {
 		s.firstCmd = ^uint32(0)
 	}
-	if len(o.rows) > 0 { // commands never decrease
-		s.firstCmd = min(s.firstCmd, o.rows[0].cmd)
+	if o.rows.len() > 0 { // commands never decrease
+		s.firstCmd = min(s.firstCmd, o.rows.at(0).cmd)
 	}
-	if len(o.keys) > 0 {
-		s.firstCmd = min(s.firstCmd, o.keys[0].cmd)
+	if o.keys.len() > 0 {
+		s.firstCmd = min(s.firstCmd, o.keys.at(0).cmd)
 	}
-	s.rows.next += len(o.rows)
-	s.keys.next += len(o.keys)
+	s.rows.next += o.rows.len()
+	s.keys.next += o.keys.len()
 	for _, store := range o.stores {
 		for number, g := range store.groups {
 			id := groupID{store.id, number}
@@ -158,9 +159,9 @@ func (o *overlay) writeRun(ctx context.Context, out *sstFiles) error {
 	for _, id := range slices.Sorted(maps.Keys(o.indexes)) {
 		var err error
 		o.indexes[id].list.scan(nil, func(key []byte, head int32) bool {
-			for ; head >= 0 && err == nil; head = o.keys[head].prev {
+			for ; head >= 0 && err == nil; head = o.keys.at(head).prev {
 				w.key = appendVersionKey(append(w.key[:0], key...), o.spill.keys.next+int(head))
-				w.value = o.keys[head].appendSpilled(w.value[:0])
+				w.value = o.keys.at(head).appendSpilled(w.value[:0])
 				err = w.add()
 			}
 			return err == nil
@@ -176,9 +177,9 @@ func (o *overlay) writeRows(w *runWriter, s *overlayStore) error {
 	for _, number := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[number]
 		for i, pos := range g.pos {
-			for head := g.head[i]; head >= 0; head = o.rows[head].prev {
+			for head := g.head[i]; head >= 0; head = o.rows.at(head).prev {
 				w.key = appendVersionKey(appendRowKey(w.key[:0], s.id, uint64(number)<<16|uint64(pos)), o.spill.rows.next+int(head))
-				w.value = o.rows[head].appendSpilled(w.value[:0])
+				w.value = o.rows.at(head).appendSpilled(w.value[:0])
 				if err := w.add(); err != nil {
 					return err
 				}

@@ -87,7 +87,7 @@ func TestSpilledRanges(t *testing.T) {
 	_, err := x.Delete(bg, tbl, []RowRef{refOf(t, x, tbl, 1), refOf(t, x, tbl, 2500), refOf(t, x, tbl, 5999)})
 	must(t, err)
 	insertMany(t, x, tbl, 7000, 7010, "last")
-	if x.overlay.spill == nil || len(x.overlay.keys) == 0 {
+	if x.overlay.spill == nil || x.overlay.keys.len() == 0 {
 		t.Fatal("the test wants entries on disk and in memory")
 	}
 	v := x.View()
@@ -399,7 +399,7 @@ func TestSpillCanceled(t *testing.T) {
 	o.mu.Lock()
 	must(t, o.moveToDisk(bg, e))
 	o.mu.Unlock()
-	p := &pendingCommit{t: x, batch: e.newBatch()}
+	p := x.newCommit()
 	wantCode(t, p.prepare(canceled), sqlerr.QueryCanceled)
 	p.files.remove()
 	e.freeBatch(p.batch)
