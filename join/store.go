@@ -106,31 +106,32 @@ func (s *Store) Append(vecs []*vector.Vector, n int, sel vector.Sel) error {
 }
 
 // reserve asks for the memory of live more rows. Vectors double as they grow, and so do the
-// requests.
+// requests. What is refused is not counted: callers tell an empty store by its bytes.
 func (s *Store) reserve(vecs []*vector.Vector, n, live int) error {
+	need := s.need
 	for i := range s.cols {
 		switch v := vecs[i]; {
 		case v.Kind != vector.Bytes:
-			s.need += int64(live * v.Kind.Width())
+			need += int64(live * v.Kind.Width())
 		case v.Form == vector.Flat:
-			s.need += int64(4*live) + int64(heapBytes(v, n))*int64(live)/int64(n)
+			need += int64(4*live) + int64(heapBytes(v, n))*int64(live)/int64(n)
 		case v.Form == vector.Const:
-			s.need += int64(4*live) + int64(live*len(v.BytesAt(0)))
+			need += int64(4*live) + int64(live*len(v.BytesAt(0)))
 		default:
-			s.need += int64(12 * live)
+			need += int64(12 * live)
 		}
 	}
-	if s.memory == nil || s.need <= s.granted {
-		return nil
-	}
-	more := max(s.need-s.granted, s.granted, 4096)
-	if err := s.memory.Grow(more); err != nil {
-		// Close to the limit: ask for what is needed only.
-		if more = s.need - s.granted; s.memory.Grow(more) != nil {
-			return err
+	if s.memory != nil && need > s.granted {
+		more := max(need-s.granted, s.granted, 4096)
+		if err := s.memory.Grow(more); err != nil {
+			// Close to the limit: ask for what is needed only.
+			if more = need - s.granted; s.memory.Grow(more) != nil {
+				return err
+			}
 		}
+		s.granted += more
 	}
-	s.granted += more
+	s.need = need
 	return nil
 }
 

@@ -177,7 +177,7 @@ func (j *Join) intPicker() *intPicker {
 	if k.pos >= 0 {
 		key = j.Column(k.pos)
 	}
-	if key == nil || !(k.typ.ID == j.Types[0].ID || k.typ.IsInteger() && j.Types[0].IsInteger()) || k.typ.ID == catalog.Numeric && k.typ.Scale != j.Types[0].Scale {
+	if key == nil || !comparesAsInts(k.typ, j.Types[0]) {
 		return nil
 	}
 	equates := false
@@ -212,6 +212,15 @@ func (j *Join) intPicker() *intPicker {
 		p.ints = k.ints[p.skip:end]
 	}
 	return p
+}
+
+// comparesAsInts reports whether values of two types, of which one is stored as integers, are equal where
+// what is stored is. Numerics are of as many as three forms.
+func comparesAsInts(key, other catalog.Type) bool {
+	if key.IsInteger() && other.IsInteger() {
+		return true
+	}
+	return key.ID == other.ID && key.Kind() == other.Kind() && (key.ID != catalog.Numeric || key.Scale == other.Scale)
 }
 
 // withoutCasts returns what is converted, where the conversion keeps values apart and in order.
