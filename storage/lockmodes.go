@@ -68,8 +68,9 @@ const (
 	SkipLocked
 )
 
-// lockKind tells what a resource is.
-type lockKind uint32 // as wide as what follows in a resource, which then hashes and compares as plain memory
+// lockKind tells what a resource is. It is as wide as what follows in a resource, which without a gap is
+// hashed and compared as plain memory.
+type lockKind uint32
 
 const (
 	lockTable      lockKind = iota // object = table id
