@@ -94,10 +94,11 @@ var spillComparer = func() *pebble.Comparer {
 	return &c
 }()
 
-// spillCacheBytes is the size of a private store's block cache, spillBlockBytes that of its blocks:
-// single versions are read from places all over.
+// spillCacheBytes is the size of a private store's block cache, a part of what the smallest memory_limit
+// leaves to a transaction, and spillBlockBytes that of its blocks: single versions are read from places
+// all over.
 const (
-	spillCacheBytes = 4 << 20
+	spillCacheBytes = 1 << 20
 	spillBlockBytes = 8 << 10
 )
 

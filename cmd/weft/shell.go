@@ -62,9 +62,18 @@ func checkName(dir string) error {
 		fmt.Sprintf("To create the database, write a path: weft %s. weft --help lists the commands.", path)}
 }
 
+// input runs what the command line names, one after the other, or else standard input. With --keep-going
+// the errors of one input do not keep the next from running.
 func (c *shellCommand) input(ctx context.Context, sh *shell) error {
+	var failed error
+	ends := func(err error) bool {
+		if errors.Is(err, errReported) && sh.keepGoing {
+			failed, err = err, nil
+		}
+		return err != nil || sh.quit
+	}
 	for _, command := range c.Command {
-		if err := sh.script(ctx, strings.NewReader(command)); err != nil || sh.quit {
+		if err := sh.script(ctx, strings.NewReader(command)); ends(err) {
 			return err
 		}
 	}
@@ -75,12 +84,12 @@ func (c *shellCommand) input(ctx context.Context, sh *shell) error {
 		}
 		err = sh.script(ctx, f)
 		f.Close()
-		if err != nil || sh.quit {
+		if ends(err) {
 			return err
 		}
 	}
 	if len(c.Command)+len(c.File) > 0 {
-		return nil
+		return failed
 	}
 	if term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
 		sh.timing = true
