@@ -281,7 +281,7 @@ func (h *hashBuild) filterTexts() planner.Fact {
 		}
 		list = append(list, fmt.Sprintf("RF%d[%s] %s -> %s", f.number, filter.Form(), strings.Join(from, ", "), strings.Join(to, ", ")))
 	}
-	return planner.Fact{Key: "Runtime Filters", Value: strings.Join(list, "; ")}
+	return planner.Fact{Key: "Runtime Filters", Value: list, Text: strings.Join(list, ", ")}
 }
 
 // columnText prints an expression with the relations of a plan that its columns come from.

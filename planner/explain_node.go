@@ -96,12 +96,25 @@ func (e *explainer) finish(n Node, d *detail) *detail {
 		if a := e.options.Actual(n); a != nil {
 			for _, f := range a.Facts {
 				if !strings.HasPrefix(f.Key, selectorFact) { // printed with the selector
-					d.facts = append(d.facts, f)
+					d.measure(f)
 				}
 			}
 		}
 	}
 	return d
+}
+
+// measure adds a fact of an execution. A list that the plan began goes on.
+func (d *detail) measure(f Fact) {
+	for i := range d.facts {
+		have, isList := d.facts[i].Value.([]string)
+		more, areMore := f.Value.([]string)
+		if d.facts[i].Key == f.Key && isList && areMore {
+			d.facts[i].Value, d.facts[i].Text = append(have[:len(have):len(have)], more...), strings.Join(append(have[:len(have):len(have)], more...), ", ")
+			return
+		}
+	}
+	d.facts = append(d.facts, f)
 }
 
 func (e *explainer) describeConflict(c *OnConflict, d *detail) {
