@@ -38,7 +38,6 @@ type historyRun struct {
 	sessions int
 	txns     int // per session
 
-	db    *weft.DB
 	clock atomic.Int64
 	value atomic.Int64
 	down  atomic.Bool // the crash has happened: what is answered from now on was not heard

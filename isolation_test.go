@@ -452,7 +452,6 @@ func TestIsolation(t *testing.T) {
 type scheduled struct {
 	*weft.Session
 	outcome chan string // of the statement that is running
-	blocked bool
 }
 
 func runSchedule(t *testing.T, view, level, steps string) {

@@ -287,11 +287,7 @@ func TestRandomPartitionJoins(t *testing.T) {
 		joins = min(joins, 60)
 	}
 	const perSchema = 20
-	db, err := weft.Open(context.Background(), "", weft.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openMemory(t)
 	s := db.Session()
 	defer s.Close()
 	pruned, failed, empty := 0, 0, 0

@@ -156,15 +156,21 @@ func (d *definition) alterTable(n *sql.AlterTable) error {
 			return err
 		}
 	}
+	_, err := d.alterOne(n)
+	return err
+}
+
+// alterOne changes one table and returns what was changed, without a table if nothing was.
+func (d *definition) alterOne(n *sql.AlterTable) (*planner.Alteration, error) {
 	var failed error
 	change, err := d.ddl.AlterTable(n, d.hasRows(&failed))
 	if err == nil {
 		err = failed
 	}
-	if err != nil || change.Table == nil {
-		return err
+	if err == nil && change.Table != nil {
+		err = d.carryOut(change)
 	}
-	return d.carryOut(change)
+	return change, err
 }
 
 // hasRows returns a function that tells whether a table has rows. An error is put where it is told to.

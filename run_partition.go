@@ -130,15 +130,8 @@ func (d *definition) alterPartitioned(t *catalog.Table, n *sql.AlterTable) error
 			return d.partitionView(t, n, action)
 		}
 	}
-	var failed error
-	change, err := d.ddl.AlterTable(n, d.hasRows(&failed))
-	if err == nil {
-		err = failed
-	}
+	change, err := d.alterOne(n)
 	if err != nil || change.Table == nil {
-		return err
-	}
-	if err := d.carryOut(change); err != nil {
 		return err
 	}
 	if !n.Only {

@@ -142,7 +142,7 @@ func flushView(c *functionCall, args []vector.Datum) ([][]vector.Datum, error) {
 	}
 	loaded := 0
 	for _, t := range tables {
-		n, err := c.db.views.FlushWith(c.ctx, t, o)
+		n, err := c.db.views.Flush(c.ctx, t, o)
 		if err != nil {
 			return nil, err
 		}
@@ -166,7 +166,7 @@ func maintainView(c *functionCall, args []vector.Datum) ([][]vector.Datum, error
 		}
 	case "load":
 		for _, t := range tables {
-			loaded, err := c.db.views.FlushWith(c.ctx, t, imcv.FlushOptions{MissingOnly: true})
+			loaded, err := c.db.views.Flush(c.ctx, t, imcv.FlushOptions{MissingOnly: true})
 			if err != nil {
 				return nil, err
 			}

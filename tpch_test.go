@@ -215,11 +215,7 @@ func TestTPCHSmall(t *testing.T) {
 // TestTPCHOnDisk runs the queries with hash tables of every size that goes to disk.
 func TestTPCHOnDisk(t *testing.T) {
 	answers := readAnswers(t, filepath.Join(sharedData(t, "tpch-small"), "answers"))
-	db, err := weft.Open(context.Background(), "", weft.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
+	db := openMemory(t)
 	s := db.Session()
 	defer s.Close()
 	loadTPCH(t, s)

@@ -1,11 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -34,17 +34,8 @@ func (o DPEOptions) withDefaults() (DPEOptions, error) {
 	if o.Rows < 0 || o.Partitions < 0 || o.BuildRows < 0 || o.Runs < 0 {
 		return o, errors.New("bench: numbers cannot be negative")
 	}
-	for _, d := range []struct {
-		of    *int
-		value int
-	}{{&o.Rows, 4_000_000}, {&o.Partitions, 32}, {&o.BuildRows, 1_000_000}, {&o.Runs, 7}} {
-		if *d.of == 0 {
-			*d.of = d.value
-		}
-	}
-	if o.Out == nil {
-		o.Out = io.Discard
-	}
+	o.Rows, o.Partitions, o.BuildRows = cmp.Or(o.Rows, 4_000_000), cmp.Or(o.Partitions, 32), cmp.Or(o.BuildRows, 1_000_000)
+	o.Runs, o.Out = cmp.Or(o.Runs, 7), cmp.Or(o.Out, io.Discard)
 	return o, nil
 }
 
@@ -55,13 +46,9 @@ func DPE(ctx context.Context, o DPEOptions) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(o.Dir, "weft-dpe-")
-	if err != nil {
-		return nil, err
-	}
-	r := &dpeRunner{queryRunner: queryRunner{runs: o.Runs, out: o.Out}, o: o}
-	err = r.run(ctx, filepath.Join(dir, "db"))
-	return r.figures, errors.Join(err, os.RemoveAll(dir))
+	r := &dpeRunner{queryRunner: queryRunner{runs: o.Runs, figureList: figureList{out: o.Out}}, o: o}
+	err = inTempDir(o.Dir, "weft-dpe-", func(dir string) error { return r.run(ctx, filepath.Join(dir, "db")) })
+	return r.figures, err
 }
 
 // dpeRunner is one run of the benchmark.

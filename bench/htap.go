@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,24 +64,12 @@ func (o HTAPOptions) withDefaults() (HTAPOptions, error) {
 	if o.Rows < 0 || o.WideRows < 0 || o.Runs < 0 || o.Seconds < 0 {
 		return o, errors.New("bench: numbers cannot be negative")
 	}
-	for _, d := range []struct {
-		of    *int
-		value int
-	}{{&o.Rows, 1_000_000}, {&o.WideRows, 2_000_000}, {&o.Runs, 5}} {
-		if *d.of == 0 {
-			*d.of = d.value
-		}
-	}
-	if o.Seconds == 0 {
-		o.Seconds = 3
-	}
+	o.Rows, o.WideRows, o.Runs = cmp.Or(o.Rows, 1_000_000), cmp.Or(o.WideRows, 2_000_000), cmp.Or(o.Runs, 5)
+	o.Seconds, o.Out = cmp.Or(o.Seconds, 3), cmp.Or(o.Out, io.Discard)
 	for _, step := range o.Steps {
 		if !slices.Contains(HTAPSteps(), step) {
 			return o, fmt.Errorf("bench: there is no step %q, only %v", step, HTAPSteps())
 		}
-	}
-	if o.Out == nil {
-		o.Out = io.Discard
 	}
 	return o, nil
 }
@@ -93,19 +82,20 @@ func HTAP(ctx context.Context, o HTAPOptions) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(o.Dir, "weft-htap-")
-	if err != nil {
-		return nil, err
-	}
-	r := &htapRunner{queryRunner: queryRunner{runs: o.Runs, out: o.Out}, o: o, dir: dir}
-	for _, step := range htapSteps {
-		if len(o.Steps) == 0 || slices.Contains(o.Steps, step.name) {
-			if err = r.inDatabase(ctx, step); err != nil {
-				break
+	r := &htapRunner{queryRunner: queryRunner{runs: o.Runs, figureList: figureList{out: o.Out}}, o: o}
+	err = inTempDir(o.Dir, "weft-htap-", func(dir string) error {
+		r.dir = dir
+		for _, step := range htapSteps {
+			if len(o.Steps) > 0 && !slices.Contains(o.Steps, step.name) {
+				continue
+			}
+			if err := r.inDatabase(ctx, step); err != nil {
+				return err
 			}
 		}
-	}
-	return r.figures, errors.Join(err, os.RemoveAll(dir))
+		return nil
+	})
+	return r.figures, err
 }
 
 // htapRunner is one run of the benchmark.

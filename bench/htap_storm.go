@@ -27,7 +27,7 @@ func (r *htapRunner) storm(ctx context.Context) (err error) {
 	const query = "SELECT sum(u1), sum(u2) FROM wide WHERE r >= 0"
 	idle := r.db.Session()
 	defer func() { err = errors.Join(err, idle.Close()) }()
-	old := &queryRunner{db: r.db, session: idle, runs: r.runs, out: r.out}
+	old := &queryRunner{db: r.db, session: idle, runs: r.runs}
 	if err := old.exec(ctx, "SET threads = 1", "BEGIN ISOLATION LEVEL REPEATABLE READ"); err != nil {
 		return err
 	}

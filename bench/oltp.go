@@ -1,12 +1,11 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -35,39 +34,9 @@ func (o OLTPOptions) withDefaults() (OLTPOptions, error) {
 	if o.Rows < 0 || o.Commits < 0 || o.Writers < 0 || o.Scale < 0 {
 		return o, errors.New("bench: numbers cannot be negative")
 	}
-	for _, d := range []struct {
-		of    *int
-		value int
-	}{{&o.Rows, 1_000_000}, {&o.Commits, 2_000}, {&o.Writers, 64}} {
-		if *d.of == 0 {
-			*d.of = d.value
-		}
-	}
-	if o.Scale == 0 {
-		o.Scale = 0.1
-	}
-	if o.Out == nil {
-		o.Out = io.Discard
-	}
+	o.Rows, o.Commits, o.Writers = cmp.Or(o.Rows, 1_000_000), cmp.Or(o.Commits, 2_000), cmp.Or(o.Writers, 64)
+	o.Scale, o.Out = cmp.Or(o.Scale, 0.1), cmp.Or(o.Out, io.Discard)
 	return o, nil
-}
-
-// Figure is something that was measured.
-type Figure struct {
-	Name  string  `json:"name"`
-	Value float64 `json:"value"`
-	Unit  string  `json:"unit"`
-	// Goal is what the value should be at most, or at least; 0 = it is there to compare with.
-	Goal    float64 `json:"goal,omitempty"`
-	AtLeast bool    `json:"at_least,omitempty"`
-}
-
-// WriteFigures writes figures as JSON.
-func WriteFigures(w io.Writer, figures []Figure) error { return writeJSON(w, figures) }
-
-// Met reports whether the goal, if there is one, is met.
-func (f *Figure) Met() bool {
-	return f.Goal == 0 || f.AtLeast && f.Value >= f.Goal || !f.AtLeast && f.Value <= f.Goal
 }
 
 // OLTP measures the row store through database/sql: look-ups and single-row writes with their commits,
@@ -78,23 +47,22 @@ func OLTP(ctx context.Context, o OLTPOptions) ([]Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp(o.Dir, "weft-oltp-")
-	if err != nil {
-		return nil, err
-	}
-	r := &oltpRunner{o: o, dir: dir, ctx: ctx}
-	err = r.run(ctx)
-	return r.figures, errors.Join(err, os.RemoveAll(dir))
+	r := &oltpRunner{figureList: figureList{out: o.Out}, o: o, ctx: ctx}
+	err = inTempDir(o.Dir, "weft-oltp-", func(dir string) error {
+		r.dir = dir
+		return r.run(ctx)
+	})
+	return r.figures, err
 }
 
 // oltpRunner is one run of the benchmark.
 type oltpRunner struct {
-	o       OLTPOptions
-	dir     string
-	ctx     context.Context // that may end the run
-	db      *sql.DB
-	nextID  int
-	figures []Figure
+	figureList
+	o      OLTPOptions
+	dir    string
+	ctx    context.Context // that may end the run
+	db     *sql.DB
+	nextID int
 }
 
 func (r *oltpRunner) run(ctx context.Context) (err error) {
@@ -123,28 +91,6 @@ func settle() {
 			return
 		}
 	}
-}
-
-// add prints and keeps a figure.
-func (r *oltpRunner) add(f Figure) {
-	fmt.Fprintln(r.o.Out, f.line())
-	r.figures = append(r.figures, f)
-}
-
-// line is a figure as text, with its goal.
-func (f *Figure) line() string {
-	line := fmt.Sprintf("%-62s %12.2f %-8s", f.Name, f.Value, f.Unit)
-	if f.Goal == 0 {
-		return line
-	}
-	sign, verdict := "≤", "met"
-	if f.AtLeast {
-		sign = "≥"
-	}
-	if !f.Met() {
-		verdict = "MISSED"
-	}
-	return line + fmt.Sprintf("  goal %s %g: %s", sign, f.Goal, verdict)
 }
 
 // fill makes the table of small rows: a key, two numbers and 80 bytes of text.

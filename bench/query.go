@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
@@ -16,8 +15,7 @@ type queryRunner struct {
 	db      *weft.DB
 	session *weft.Session
 	runs    int // of each query; medians count
-	out     io.Writer
-	figures []Figure
+	figureList
 }
 
 // exec runs statements one after another.
@@ -28,12 +26,6 @@ func (r *queryRunner) exec(ctx context.Context, statements ...string) error {
 		}
 	}
 	return nil
-}
-
-// add prints and keeps a figure.
-func (r *queryRunner) add(f Figure) {
-	fmt.Fprintln(r.out, f.line())
-	r.figures = append(r.figures, f)
 }
 
 // timing is what a query took, in milliseconds: medians.

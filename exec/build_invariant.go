@@ -61,14 +61,10 @@ func (k *invariantParts) varies(e expr.Expr) bool {
 	if expr.VolatilityOf(e) == expr.Volatile {
 		return true
 	}
-	found := false
-	expr.Walk(e, func(e expr.Expr) bool {
-		if p, ok := e.(*expr.Param); ok {
-			found = found || k.varying[p.Index]
-		}
-		return !found
+	return expr.Contains(e, func(e expr.Expr) bool {
+		p, ok := e.(*expr.Param)
+		return ok && k.varying[p.Index]
 	})
-	return found
 }
 
 // replace rebuilds the tree with the largest fixed parts that are worth keeping replaced.

@@ -85,13 +85,10 @@ func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 	n := p.node
 	probe := newSpooledProbe(p)
 	build := newHashBuild(p, probe.kinds)
-	right, err := b.build(n.Right, n)
+	before, err := b.buildSide(n, build)
 	if err != nil {
 		return nil, err
 	}
-	selections := b.addSelectors(n, right)
-	before := b.into(right, build, n)
-	publish(selections, before)
 	left, err := b.build(n.Left, n)
 	if err != nil {
 		return nil, err
@@ -106,6 +103,21 @@ func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 		streams = append(streams, &stream{source: &spilledSource{hashJoinOp: op}, after: last.after, waits: append([]*stream(nil), streams...)})
 	}
 	return streams, nil
+}
+
+// buildSide returns the pipelines that bring a join's right side into its sink, through the selectors of
+// partitions that its left side reads.
+func (b *builder) buildSide(n *planner.Join, sink Sink) ([]*Pipeline, error) {
+	right, err := b.build(n.Right, n)
+	if err != nil {
+		return nil, err
+	}
+	selections := b.addSelectors(n, right)
+	before := b.into(right, sink, n)
+	for _, s := range selections {
+		s.pipelines = before
+	}
+	return before, nil
 }
 
 // probe adds a join to its left streams, and a stream of the build rows that come after them.

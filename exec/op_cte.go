@@ -60,14 +60,6 @@ func (s *rowsSink) Open(w *Worker) (Pusher, error) {
 
 func (s *rowsSink) Finish(*Worker) error { return nil }
 
-func (s *rowsSink) rows() int {
-	n := 0
-	for _, store := range s.stores {
-		n += store.Rows()
-	}
-	return n
-}
-
 func (p *rowsPusher) Push(b *vector.Batch) error { return p.store.Append(b.Vecs, b.N, b.Sel) }
 func (p *rowsPusher) Flush() error               { return nil }
 

@@ -96,26 +96,14 @@ func (p *joinPlan) needed(from side, cols []*expr.Col) []int {
 		}
 	}
 	if p.residual != nil {
-		used := usedColumns(p.residual)
+		used := expr.Columns(p.residual)
 		for i, c := range cols {
-			if used[c.ID] {
+			if used.Has(c.ID) {
 				out = append(out, i)
 			}
 		}
 	}
 	return out
-}
-
-// usedColumns returns the columns in an expression.
-func usedColumns(e expr.Expr) map[expr.ColID]bool {
-	used := map[expr.ColID]bool{}
-	expr.Walk(e, func(e expr.Expr) bool {
-		if c, ok := e.(*expr.Col); ok {
-			used[c.ID] = true
-		}
-		return true
-	})
-	return used
 }
 
 // stored returns the stored values of a build column.

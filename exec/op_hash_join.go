@@ -15,11 +15,7 @@ type hashJoinOp struct {
 
 // Finished reports that there is nothing to join to, and that this kind then yields nothing.
 func (op *hashJoinOp) Finished() bool {
-	switch op.kind {
-	case join.Inner, join.Semi, join.Right, join.RightSemi, join.RightAnti:
-		return op.build.built && op.build.table.Empty()
-	}
-	return false
+	return op.kind.NeedsMatch() && op.build.built && op.build.table.Empty()
 }
 
 type hashJoinPusher struct {
@@ -243,15 +239,15 @@ func newResidual(p *joinPlan, o *joinOutput) (join.Residual, error) {
 		return nil, nil
 	}
 	r := &residual{output: o, sel: make(vector.Sel, 0, vector.BatchCap)}
-	used := usedColumns(p.residual)
+	used := expr.Columns(p.residual)
 	var cols []*expr.Col
 	for i, c := range p.left {
-		if used[c.ID] {
+		if used.Has(c.ID) {
 			r.cols, cols = append(r.cols, outColumn{leftSide, i, c.Typ.Kind()}), append(cols, c)
 		}
 	}
 	for i, c := range p.right {
-		if used[c.ID] {
+		if used.Has(c.ID) {
 			r.cols, cols = append(r.cols, outColumn{rightSide, i, c.Typ.Kind()}), append(cols, c)
 		}
 	}

@@ -29,13 +29,10 @@ func (s *loopBuild) stored(col int) *vector.Vector { return s.loop.Store().Colum
 
 func (b *builder) loopJoin(p *joinPlan) ([]*stream, error) {
 	build := &loopBuild{loop: join.NewLoop(kindsOf(p.right))}
-	right, err := b.build(p.node.Right, p.node)
+	before, err := b.buildSide(p.node, build)
 	if err != nil {
 		return nil, err
 	}
-	selections := b.addSelectors(p.node, right)
-	before := b.into(right, build, p.node)
-	publish(selections, before)
 	left, err := b.build(p.node.Left, p.node)
 	if err != nil {
 		return nil, err
@@ -51,11 +48,7 @@ type loopJoinOp struct {
 
 // Finished reports that there is nothing to join to, and that this kind then yields nothing.
 func (op *loopJoinOp) Finished() bool {
-	switch op.kind {
-	case join.Inner, join.Semi, join.Right, join.RightSemi, join.RightAnti:
-		return op.build.built && op.build.loop.Rows() == 0
-	}
-	return false
+	return op.kind.NeedsMatch() && op.build.built && op.build.loop.Rows() == 0
 }
 
 type loopJoinPusher struct {

@@ -62,13 +62,6 @@ func (b *builder) addSelectors(n *planner.Join, right []*stream) []*selection {
 	return made
 }
 
-// publish notes the pipelines after which selections are complete.
-func publish(made []*selection, pipelines []*Pipeline) {
-	for _, s := range made {
-		s.pipelines = pipelines
-	}
-}
-
 // selectionsOf returns what selects the partitions of a scan, and the pipelines that have to come first.
 func (b *builder) selectionsOf(n *planner.Scan) (list []*selection, after []*Pipeline) {
 	for _, spec := range n.Parts.Selectors {

@@ -104,11 +104,10 @@ func (s *partitionSource) report(selected, opened, groups int) {
 func (s *partitionSource) leafSource(number int) Source {
 	n := s.node.OnLeaf(number)
 	s.run.stats.rebuilt(n, s.node)
-	source, ok := s.run.scanSource(n).(*scanSource)
-	if !ok {
-		return s.run.scanSource(n)
+	source := s.run.scanSource(n)
+	if scan, ok := source.(*scanSource); ok {
+		scan.filters = s.rows.filters
 	}
-	source.filters = s.rows.filters
 	return source
 }
 
@@ -160,12 +159,7 @@ func (c *partitionScanner) Flush() error {
 
 // close releases what is held of the open leaf.
 func (c *partitionScanner) close() error {
-	var err error
-	for i := len(c.closers) - 1; i >= 0; i-- {
-		if e := c.closers[i](); err == nil {
-			err = e
-		}
-	}
+	err := closeAll(c.closers, nil)
 	c.open, c.scanner, c.closers = -1, nil, nil
 	return err
 }

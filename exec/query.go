@@ -176,9 +176,8 @@ func (r *run) initPlan(ip *planner.InitPlan) error {
 
 // resultSink passes batches on to a Result, from one worker at a time.
 type resultSink struct {
-	out     Result
-	workers atomic.Int32
-	mu      sync.Mutex
+	out Result
+	mu  sync.Mutex
 }
 
 type resultPusher struct{ sink *resultSink }

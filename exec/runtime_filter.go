@@ -39,12 +39,7 @@ type filterCounts struct {
 // lend lets the scan below a stream use the build's keys as a filter, where dropping the rows that
 // find no match changes nothing: the kind yields no such row, and nothing in between counts them.
 func (b *builder) lend(s *stream, op *hashJoinOp) {
-	switch op.kind {
-	case join.Inner, join.Semi, join.Right, join.RightSemi, join.RightAnti:
-	default:
-		return
-	}
-	if s.scan == nil || s.from == nil || b.run.query.NoRuntimeFilters {
+	if !op.kind.NeedsMatch() || s.scan == nil || s.from == nil || b.run.query.NoRuntimeFilters {
 		return
 	}
 	at := layout(op.left)

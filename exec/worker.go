@@ -45,14 +45,20 @@ func (w *Worker) Check() error {
 // onClose registers what has to be released when the worker ends.
 func (w *Worker) onClose(f func() error) { w.closers = append(w.closers, f) }
 
-// close releases what the worker holds, latest first, and returns the first error.
+// close releases what the worker holds and returns the first error.
 func (w *Worker) close(err error) error {
-	for i := len(w.closers) - 1; i >= 0; i-- {
-		if e := w.closers[i](); err == nil {
+	err = closeAll(w.closers, err)
+	w.closers = nil
+	return err
+}
+
+// closeAll calls closers, latest first, and returns the first error.
+func closeAll(closers []func() error, err error) error {
+	for i := len(closers) - 1; i >= 0; i-- {
+		if e := closers[i](); err == nil {
 			err = e
 		}
 	}
-	w.closers = nil
 	return err
 }
 

@@ -107,19 +107,5 @@ func mapGroup(mapping []uint32, g int) int {
 	return int(mapping[g])
 }
 
-// rowsOf returns the selected rows with no NULL in v, using buf; nil = all n rows.
-func rowsOf(v *vector.Vector, n int, sel, buf vector.Sel) vector.Sel {
-	if v.Valid == nil {
-		return sel
-	}
-	if v.Form == vector.Const {
-		if v.IsNull(0) {
-			return emptySel
-		}
-		return sel
-	}
-	return vector.SelectValid(v.Valid, n, sel, buf)
-}
-
 // emptySel selects no row; unlike nil, which selects all.
 var emptySel = vector.Sel{}

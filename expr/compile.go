@@ -3,7 +3,6 @@ package expr
 import (
 	"fmt"
 
-	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -226,5 +225,3 @@ func EvalConst(e Expr, env *Env) (vector.Datum, error) {
 	d.Kind = e.Type().Kind()
 	return d, nil
 }
-
-func kindOf(t catalog.Type) vector.Kind { return t.Kind() }

@@ -141,7 +141,6 @@ type numericCast struct {
 	buf  vector.Vector
 	wide vector.Vector
 	out  vector.Vector
-	safe bool
 }
 
 func (e *numericCast) Eval(b *vector.Batch, sel vector.Sel) (*vector.Vector, error) {

@@ -10,14 +10,6 @@ import (
 func lit(s string) Expr {
 	return &Const{Value: vector.StringDatum(s), Typ: catalog.Type{ID: catalog.Unknown}}
 }
-func num(s string) Expr {
-	d, err := parseNumeric(s)
-	if err != nil {
-		panic(err)
-	}
-	t := literalNumericType(d)
-	return &Const{Value: numericDatum(t, d), Typ: t}
-}
 func i4(i int64) Expr {
 	return &Const{Value: vector.IntDatum(vector.I32, i), Typ: catalog.Type{ID: catalog.Int4}}
 }

@@ -226,6 +226,24 @@ func Walk(e Expr, visit func(Expr) bool) {
 	}
 }
 
+// Contains reports whether e or one of its sub-expressions is such an expression.
+func Contains(e Expr, such func(Expr) bool) bool {
+	found := false
+	Walk(e, func(e Expr) bool {
+		found = found || such(e)
+		return !found
+	})
+	return found
+}
+
+// HasParam reports whether e reads a parameter.
+func HasParam(e Expr) bool {
+	return Contains(e, func(e Expr) bool {
+		_, ok := e.(*Param)
+		return ok
+	})
+}
+
 // Transform rebuilds e bottom-up: change sees each node after its sub-expressions and returns the
 // node to use. Unchanged subtrees are shared with e.
 func Transform(e Expr, change func(Expr) Expr) Expr {

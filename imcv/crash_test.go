@@ -37,11 +37,11 @@ func TestCrash(t *testing.T) {
 				if err := x.Commit(context.Background()); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := v.m.Flush(v.tbl); err != nil {
+				if _, err := v.m.Flush(context.Background(), v.tbl, FlushOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			case 2:
-				if _, err := v.m.Flush(v.tbl); err != nil {
+				if _, err := v.m.Flush(context.Background(), v.tbl, FlushOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			case 3:

@@ -30,6 +30,14 @@ type conjunct struct {
 	values *valueFilter // decides on single values; nil = none
 }
 
+// place returns where a group reader has the conjunct's column, −1 if it is of none.
+func (c *conjunct) place(r *GroupReader) int {
+	if c.col == 0 {
+		return -1
+	}
+	return r.index(c.col)
+}
+
 type nullTest uint8
 
 const (
@@ -95,10 +103,7 @@ func (c *conjunct) isNull(e *expr.IsNull, column func(expr.ColID) (catalog.Colum
 func (f *UnitFilter) Skip(r *GroupReader) bool {
 	for i := range f.conjuncts {
 		c := &f.conjuncts[i]
-		at := -1
-		if c.col != 0 {
-			at = r.index(c.col)
-		}
+		at := c.place(r)
 		if at < 0 {
 			continue
 		}
@@ -118,10 +123,7 @@ func (f *UnitFilter) Bind(r *GroupReader) (rest uint64) {
 	f.bound, f.none, rest = f.bound[:0], false, f.always
 	for i := range f.conjuncts {
 		c := &f.conjuncts[i]
-		at := -1
-		if c.col != 0 {
-			at = r.index(c.col)
-		}
+		at := c.place(r)
 		if at < 0 {
 			rest |= 1 << i
 			continue

@@ -6,15 +6,15 @@ import (
 	"github.com/weftdb/weft/catalog"
 )
 
-// FlushOptions say what FlushWith does.
+// FlushOptions say what Flush does.
 type FlushOptions struct {
 	Workers     int  // 0 = htap_flush_workers
 	MissingOnly bool // leave groups alone that have units, however old
 }
 
-// FlushWith loads the row groups of a table's view that have no units, those let go by Unload too, and
+// Flush loads the row groups of a table's view that have no units, those let go by Unload too, and
 // rebuilds those that are not up to date. It returns the number of groups built.
-func (m *Manager) FlushWith(ctx context.Context, t *catalog.Table, f FlushOptions) (int, error) {
+func (m *Manager) Flush(ctx context.Context, t *catalog.Table, f FlushOptions) (int, error) {
 	m.building.Lock()
 	defer m.building.Unlock()
 	o := m.currentOptions()
@@ -60,7 +60,7 @@ func (s *storeView) retry() {
 }
 
 // Unload lets the units of a table's view go and returns how many row groups had some. They are read
-// by rows until FlushWith, or until they change and the interval between rebuilds has passed.
+// by rows until Flush, or until they change and the interval between rebuilds has passed.
 func (m *Manager) Unload(t *catalog.Table) int {
 	m.building.Lock()
 	defer m.building.Unlock()

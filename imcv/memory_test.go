@@ -469,7 +469,7 @@ func TestOldVersions(t *testing.T) {
 	want, _ := v.sum(old)
 	for i := range 10 {
 		v.change(0, i)
-		if n, err := v.m.Flush(v.tbl); n != 1 || err != nil {
+		if n, err := v.m.Flush(context.Background(), v.tbl, FlushOptions{}); n != 1 || err != nil {
 			t.Fatal(n, err)
 		}
 		got, byUnits := v.sum(old)
@@ -528,7 +528,7 @@ func TestWithdraw(t *testing.T) {
 	old := v.e.View()
 	defer old.Release()
 	v.change(0, 7)
-	if _, err := v.m.Flush(v.tbl); err != nil {
+	if _, err := v.m.Flush(context.Background(), v.tbl, FlushOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	o.BudgetBytes = 1

@@ -102,7 +102,7 @@ func (m *Manager) run(ctx context.Context) {
 		case <-m.wake:
 		case <-timer.C:
 		}
-		if _, err := m.round(ctx, nil, false); err != nil && !errors.Is(err, context.Canceled) {
+		if _, err := m.round(ctx, nil); err != nil && !errors.Is(err, context.Canceled) {
 			if log := m.currentOptions().Logger; log != nil {
 				log.Warn("load column units", "error", err)
 			}
@@ -123,26 +123,19 @@ type task struct {
 
 // Populate loads every row group of a table's view that has no units, and waits for it.
 func (m *Manager) Populate(ctx context.Context, t *catalog.Table) error {
-	_, err := m.round(ctx, t, false)
+	_, err := m.round(ctx, t)
 	return err
 }
 
-// Flush loads or rebuilds every row group of a table's view that is not up to date, waits for it,
-// and returns the number of groups built.
-func (m *Manager) Flush(t *catalog.Table) (int, error) {
-	return m.round(context.Background(), t, true)
-}
-
-// round builds what is due: of one table at once when only is set, else what the options' limits
-// say.
-func (m *Manager) round(ctx context.Context, only *catalog.Table, all bool) (int, error) {
+// round builds what is due by the options' limits: of all tables, or of one when only is set.
+func (m *Manager) round(ctx context.Context, only *catalog.Table) (int, error) {
 	m.building.Lock()
 	defer m.building.Unlock()
 	o := m.currentOptions()
 	if !o.Enabled {
 		return 0, nil
 	}
-	tasks, err := m.due(o, only, all)
+	tasks, err := m.due(o, only, false)
 	if err != nil || len(tasks) == 0 {
 		return 0, err
 	}

@@ -17,7 +17,6 @@ type Groups struct {
 	store *Store // keys, then extra columns
 	index groupIndex
 	vecs  []*vector.Vector
-	all   vector.Sel
 
 	added  [BlockRows]uint16 // rows of the batch that began a group
 	fresh  int

@@ -29,6 +29,15 @@ func (k Kind) MarksBuild() bool {
 	return k == Right || k == Full || k == RightSemi || k == RightAnti
 }
 
+// NeedsMatch reports whether a probe row without a match has no part in what the kind yields.
+func (k Kind) NeedsMatch() bool {
+	switch k {
+	case Inner, Semi, Right, RightSemi, RightAnti:
+		return true
+	}
+	return false
+}
+
 // The values of a condition.
 const (
 	False uint8 = iota

@@ -93,7 +93,6 @@ type SpoolWriter struct {
 	spool *Spool
 	rows  *Store
 	block []byte
-	flat  vector.Vector
 }
 
 // NewWriter returns a writer. It may be called concurrently; the writer belongs to its caller.

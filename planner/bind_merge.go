@@ -264,22 +264,10 @@ func (m *merging) join() (Node, error) {
 // dependsOnTarget reports whether a subquery in e uses a column of the table's row.
 func (m *merging) dependsOnTarget(e expr.Expr) bool {
 	target := setOf(m.scan.Cols())
-	uses := func(used colSet) bool {
-		for id := range used {
-			if target[id] {
-				return true
-			}
-		}
-		return false
-	}
-	found := false
-	expr.Walk(e, func(e expr.Expr) bool {
-		if ref, ok := e.(*subqueryRef); ok {
-			found = found || uses(freeColumns(ref.plan)) || uses(colSet{}.with(ref.on...))
-		}
-		return !found
+	return expr.Contains(e, func(e expr.Expr) bool {
+		ref, ok := e.(*subqueryRef)
+		return ok && (target.meets(freeColumns(ref.plan)) || target.meets(columnSet(ref.on...)))
 	})
-	return found
 }
 
 // attachTo is attach that replaces the expressions in place; some may be nil.

@@ -47,8 +47,6 @@ type scope struct {
 type boundCTE struct {
 	names []string
 	cte   *CTE
-	// recursion is not nil while the query's own recursive term is bound.
-	err error // why the name cannot be used here
 }
 
 // defaultScope is where the DEFAULT of a column is bound.

@@ -49,14 +49,10 @@ func (e *subqueryRef) WithChildren(kids []expr.Expr) expr.Expr {
 }
 
 func hasSubquery(e expr.Expr) bool {
-	found := false
-	expr.Walk(e, func(e expr.Expr) bool {
-		if _, ok := e.(*subqueryRef); ok {
-			found = true
-		}
-		return !found
+	return expr.Contains(e, func(e expr.Expr) bool {
+		_, ok := e.(*subqueryRef)
+		return ok
 	})
-	return found
 }
 
 func (b *binder) subquery(e sql.Expr, s *scope) (expr.Expr, error) {
@@ -378,12 +374,9 @@ func (b *binder) computedOnce(e expr.Expr, at sql.Node, clause string) (expr.Exp
 	if !hasSubquery(e) {
 		return e, nil
 	}
-	depends := false
-	expr.Walk(e, func(e expr.Expr) bool {
-		if ref, ok := e.(*subqueryRef); ok {
-			depends = depends || ref.kind == anySubquery || len(freeColumns(ref.plan)) > 0
-		}
-		return !depends
+	depends := expr.Contains(e, func(e expr.Expr) bool {
+		ref, ok := e.(*subqueryRef)
+		return ok && (ref.kind == anySubquery || len(freeColumns(ref.plan)) > 0)
 	})
 	if depends {
 		return nil, b.unsupported(at, "a subquery in "+clause+" that depends on the row")

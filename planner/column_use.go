@@ -32,13 +32,7 @@ func (p *Plan) ColumnUses(rows func(*catalog.Table) float64) []ColumnUse {
 		}
 		return true
 	}
-	walkNodes(p.Root, note)
-	for i := range p.InitPlans {
-		walkNodes(p.InitPlans[i].Plan, note)
-	}
-	for _, c := range p.CTEs {
-		walkNodes(c.Plan, note)
-	}
+	p.walk(note)
 	return uses
 }
 

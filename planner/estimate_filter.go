@@ -61,7 +61,7 @@ func sampleHits(n *Scan, stats *catalog.Stats) (hits, rows int, ok bool) {
 		batch.Vecs = append(batch.Vecs, v)
 	}
 	for _, e := range n.Filter {
-		if hasParam(e) || expr.VolatilityOf(e) == expr.Volatile {
+		if expr.HasParam(e) || expr.VolatilityOf(e) == expr.Volatile {
 			return 0, 0, false
 		}
 	}
@@ -91,17 +91,6 @@ func sampleWindow(b *vector.Batch, from, n int) *vector.Batch {
 		out.Vecs = append(out.Vecs, w)
 	}
 	return out
-}
-
-func hasParam(e expr.Expr) bool {
-	found := false
-	expr.Walk(e, func(e expr.Expr) bool {
-		if _, ok := e.(*expr.Param); ok {
-			found = true
-		}
-		return !found
-	})
-	return found
 }
 
 // selectivity estimates the share of rows for which all conditions hold, taking them as

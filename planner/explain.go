@@ -247,12 +247,6 @@ func (p *Plan) reads() (tables, columns bool) {
 		}
 		return true
 	}
-	walkNodes(p.Root, visit)
-	for _, ip := range p.InitPlans {
-		walkNodes(ip.Plan, visit)
-	}
-	for _, c := range p.CTEs {
-		walkNodes(c.Plan, visit)
-	}
+	p.walk(visit)
 	return tables, columns
 }

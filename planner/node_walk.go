@@ -16,6 +16,17 @@ func walkNodes(n Node, visit func(Node) bool) {
 	}
 }
 
+// walk is walkNodes for all parts of a plan.
+func (p *Plan) walk(visit func(Node) bool) {
+	walkNodes(p.Root, visit)
+	for _, ip := range p.InitPlans {
+		walkNodes(ip.Plan, visit)
+	}
+	for _, c := range p.CTEs {
+		walkNodes(c.Plan, visit)
+	}
+}
+
 // transformNodes rebuilds a tree bottom-up; unchanged subtrees are shared.
 func transformNodes(n Node, change func(Node) Node) Node {
 	kids := n.Kids()

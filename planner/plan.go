@@ -40,13 +40,7 @@ func (p *Plan) functions() []*FuncScan {
 		}
 		return true
 	}
-	walkNodes(p.Root, note)
-	for i := range p.InitPlans {
-		walkNodes(p.InitPlans[i].Plan, note)
-	}
-	for _, c := range p.CTEs {
-		walkNodes(c.Plan, note)
-	}
+	p.walk(note)
 	return calls
 }
 

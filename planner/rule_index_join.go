@@ -75,7 +75,7 @@ func columnOf(n Node, id expr.ColID) *expr.Col {
 // usesParam reports whether an index range depends on the left row.
 func usesParam(s *IndexScan) bool {
 	for _, cond := range s.Conds {
-		if hasParam(cond) {
+		if expr.HasParam(cond) {
 			return true
 		}
 	}

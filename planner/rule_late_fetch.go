@@ -234,14 +234,10 @@ func (b *binder) fetched(top Node, s *lateScan) Node {
 }
 
 func (s *lateScan) readsLate(e expr.Expr) bool {
-	found := false
-	expr.Walk(e, func(e expr.Expr) bool {
-		if c, ok := e.(*expr.Col); ok && s.waits(c.ID) {
-			found = true
-		}
-		return !found
+	return expr.Contains(e, func(e expr.Expr) bool {
+		c, ok := e.(*expr.Col)
+		return ok && s.waits(c.ID)
 	})
-	return found
 }
 
 // rebuild replaces the late columns by the reference on the way from the scan up. A projection below

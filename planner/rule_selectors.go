@@ -359,20 +359,12 @@ func (s *selecting) routes(n *Scan, ps *PartSelector) (out [][]expr.Expr) {
 }
 
 func reads(e, column expr.Expr) bool {
-	found := false
-	expr.Walk(e, func(e expr.Expr) bool {
-		found = found || expr.Equal(e, column)
-		return !found
-	})
-	return found
+	return expr.Contains(e, func(e expr.Expr) bool { return expr.Equal(e, column) })
 }
 
 func readsParam(e expr.Expr, index int) bool {
-	found := false
-	expr.Walk(e, func(e expr.Expr) bool {
+	return expr.Contains(e, func(e expr.Expr) bool {
 		p, ok := e.(*expr.Param)
-		found = found || ok && p.Index == index
-		return !found
+		return ok && p.Index == index
 	})
-	return found
 }

@@ -54,13 +54,7 @@ func (p *Plan) Comparison() (how Comparison, why string) {
 		}
 		return true
 	}
-	walkNodes(p.Root, note)
-	for i := range p.InitPlans {
-		walkNodes(p.InitPlans[i].Plan, note)
-	}
-	for _, c := range p.CTEs {
-		walkNodes(c.Plan, note)
-	}
+	p.walk(note)
 	return how, why
 }
 

@@ -125,22 +125,12 @@ func (k *Knowledge) value(e expr.Expr) (vector.Datum, bool) {
 	if volatility == expr.Volatile {
 		return vector.Datum{}, false
 	}
-	if k.Env == nil && (volatility != expr.Immutable || hasParam(e)) {
+	if k.Env == nil && (volatility != expr.Immutable || expr.HasParam(e)) {
 		k.Waiting = true
 		return vector.Datum{}, false
 	}
 	d, err := expr.EvalConst(e, k.Env)
 	return d, err == nil // the row that needs the value fails
-}
-
-func hasParam(e expr.Expr) bool {
-	found := false
-	expr.Walk(e, func(e expr.Expr) bool {
-		_, param := e.(*expr.Param)
-		found = found || param
-		return !found
-	})
-	return found
 }
 
 // hasColumn reports whether an expression reads a row.

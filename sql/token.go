@@ -46,14 +46,6 @@ const (
 	reserved                         // only after AS
 )
 
-// class returns the class of a keyword kind; identifiers count as unreserved.
-func (k kind) class() keywordClass {
-	if k == tokIdent {
-		return unreserved
-	}
-	return keywordTable[k-firstKeyword].class
-}
-
 // isWord reports whether the token is an identifier or keyword.
 func (k kind) isWord() bool { return k == tokIdent || k >= firstKeyword }
 

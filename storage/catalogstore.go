@@ -162,8 +162,6 @@ func (k *keySpaces) removeFrom(b *pebble.Batch) error {
 	return nil
 }
 
-func (k *keySpaces) empty() bool { return len(k.Stores) == 0 && len(k.Indexes) == 0 }
-
 // spacesOf lists the key spaces of a table, nil = none.
 func spacesOf(t *catalog.Table) (k keySpaces) {
 	if t == nil {

@@ -60,14 +60,7 @@ func writeCloseNote(fs vfs.FS, dir, rowsDir string) error {
 	if err != nil {
 		return err
 	}
-	path := fs.PathJoin(dir, closedFile)
-	if err := writeFileSynced(fs, path+".new", append(b, '\n')); err != nil {
-		return ioError("write CLOSED file", err)
-	}
-	if err := fs.Rename(path+".new", path); err != nil {
-		return ioError("write CLOSED file", err)
-	}
-	return syncDir(fs, dir)
+	return replaceFile(fs, dir, closedFile, append(b, '\n'))
 }
 
 func sumFile(fs vfs.FS, dir, name string) (closedStoreFile, error) {

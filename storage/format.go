@@ -163,12 +163,18 @@ func writeFormat(fs vfs.FS, dir string, f formatInfo) error {
 	if err != nil {
 		return err
 	}
-	name := fs.PathJoin(dir, formatFile)
-	if err := writeFileSynced(fs, name+".new", append(b, '\n')); err != nil {
-		return ioError("write FORMAT file", err)
+	return replaceFile(fs, dir, formatFile, append(b, '\n'))
+}
+
+// replaceFile replaces a file of a directory atomically and makes it last.
+func replaceFile(fs vfs.FS, dir, name string, content []byte) error {
+	path := fs.PathJoin(dir, name)
+	err := writeFileSynced(fs, path+".new", content)
+	if err == nil {
+		err = fs.Rename(path+".new", path)
 	}
-	if err := fs.Rename(name+".new", name); err != nil {
-		return ioError("write FORMAT file", err)
+	if err != nil {
+		return ioError("write "+name+" file", err)
 	}
 	return syncDir(fs, dir)
 }

@@ -28,7 +28,6 @@ type indexLoad struct {
 	mu   sync.Mutex // guards runs and err: chunks are sorted by whoever filled them
 	runs []*sortedRun
 	err  error
-	dup  []byte // a key that occurs twice
 }
 
 // chunkBytes is the size of a chunk of keys; maxMemoryRuns chunks stay in memory. More cost memory,

@@ -5,7 +5,7 @@ import "sync/atomic"
 // counters are an engine's running totals.
 type counters struct {
 	commits, commitRows, emptyCommits, rollbacks atomic.Uint64
-	syncWaits, walSyncs                          atomic.Uint64
+	syncWaits                                    atomic.Uint64
 	uniqueConflicts, rowConflicts                atomic.Uint64
 	snapshots                                    atomic.Int64
 	loadedRows                                   atomic.Uint64

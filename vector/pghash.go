@@ -81,11 +81,7 @@ func pgFinal(a, b, c uint32) (uint32, uint32) {
 }
 
 // PGHashBytes is PostgreSQL's hash_any on a little-endian machine.
-func PGHashBytes(k []byte) uint32 {
-	a := uint32(pgHashSeed + len(k))
-	_, c := pgHashRest(a, a, a, k)
-	return c
-}
+func PGHashBytes(k []byte) uint32 { return uint32(pgSeed(0).bytes(k)) }
 
 // pgHashRest mixes bytes into a state and ends it.
 func pgHashRest(a, b, c uint32, k []byte) (uint32, uint32) {
@@ -119,45 +115,22 @@ func PGHashUint32(k uint32) uint32 {
 }
 
 // PGHashInt64 is PostgreSQL's hashint8: it agrees with hashint4 on values that both types hold.
-func PGHashInt64(v int64) uint32 {
+func PGHashInt64(v int64) uint32 { return PGHashUint32(pgFold(v)) }
+
+// pgFold brings an integer to 32 bits.
+func pgFold(v int64) uint32 {
 	lo, hi := uint32(v), uint32(uint64(v)>>32)
 	if v < 0 {
 		hi = ^hi
 	}
-	return PGHashUint32(lo ^ hi)
+	return lo ^ hi
 }
 
 // PGHashFloat64 is PostgreSQL's hashfloat8: zeros hash equal, and so do NaNs.
-func PGHashFloat64(f float64) uint32 {
-	if f == 0 {
-		return 0
-	}
-	u := math.Float64bits(f)
-	if f != f {
-		u = 0x7FF8000000000000
-	}
-	var buf [8]byte
-	binary.LittleEndian.PutUint64(buf[:], u)
-	return PGHashBytes(buf[:])
-}
+func PGHashFloat64(f float64) uint32 { return uint32(pgSeed(0).float64(f)) }
 
 // PGHashDecimal is PostgreSQL's hash_numeric: by value, whatever the scale.
-func PGHashDecimal(d decimal.Decimal) uint32 {
-	if !d.IsFinite() {
-		return 0
-	}
-	if d.IsZero() {
-		return math.MaxUint32
-	}
-	var digitBuf [24]int16
-	digits, weight := decimal.AppendBase10000(digitBuf[:0], d)
-	var byteBuf [48]byte
-	k := byteBuf[:0]
-	for _, digit := range digits {
-		k = append(k, byte(digit), byte(digit>>8))
-	}
-	return PGHashBytes(k) ^ uint32(int32(weight))
-}
+func PGHashDecimal(d decimal.Decimal) uint32 { return uint32(pgSeed(0).decimal(d)) }
 
 // pgSpan is the span that intervals compare by: 30-day months, 24-hour days; the low 64 bits of
 // PostgreSQL's int128.
@@ -249,35 +222,7 @@ func pgHashFlat(dst []uint32, fn PGHash, v *Vector) bool {
 
 // pgHashRow hashes one non-NULL row of a flat or constant vector.
 func pgHashRow(fn PGHash, scale int, v *Vector, i int) uint32 {
-	switch fn {
-	case PGHashBool:
-		return PGHashUint32(uint32(Of[uint8](v)[i]))
-	case PGHashInt2:
-		return PGHashUint32(uint32(int32(Of[int16](v)[i])))
-	case PGHashInt4:
-		return PGHashUint32(uint32(Of[int32](v)[i]))
-	case PGHashInt8:
-		return PGHashInt64(Of[int64](v)[i])
-	case PGHashOid:
-		return PGHashUint32(uint32(Of[int64](v)[i]))
-	case PGHashFloat4:
-		return PGHashFloat64(float64(Of[float32](v)[i]))
-	case PGHashFloat8:
-		return PGHashFloat64(Of[float64](v)[i])
-	case PGHashText:
-		return PGHashBytes(v.BytesAt(i))
-	case PGHashBpchar:
-		return PGHashBytes(trimBlanks(v.BytesAt(i)))
-	case PGHashDate:
-		return PGHashUint32(uint32(pgDate(Of[int32](v)[i])))
-	case PGHashTimestamp:
-		return PGHashInt64(pgTimestamp(Of[int64](v)[i]))
-	case PGHashInterval:
-		return PGHashInt64(pgSpan(Of[Interval](v)[i]))
-	case PGHashNumeric:
-		return PGHashDecimal(pgDecimalAt(scale, v, i))
-	}
-	panic("vector: unknown hash function")
+	return uint32(pgSeed(0).row(fn, scale, v, i))
 }
 
 func pgDecimalAt(scale int, v *Vector, i int) decimal.Decimal {

@@ -7,53 +7,55 @@ import (
 	"github.com/weftdb/weft/internal/decimal"
 )
 
-// pgPartitionSeed is the seed of the hashes by which PARTITION BY HASH divides rows.
-const pgPartitionSeed = 0x7A5B22367996DCFD
+// pgSeed is the seed of PostgreSQL's 64-bit hash functions (hash_any_extended and those built on it). With
+// seed 0 their low halves are what the functions of 32 bits give.
+type pgSeed uint64
 
-// pgSeeded starts the state of a hash of n bytes.
-func pgSeeded(n int) (a, b, c uint32) {
-	const high, low = pgPartitionSeed >> 32, pgPartitionSeed & math.MaxUint32
+// pgPartitionSeed is the seed of the hashes by which PARTITION BY HASH divides rows.
+const pgPartitionSeed pgSeed = 0x7A5B22367996DCFD
+
+// start begins the state of a hash of n bytes.
+func (s pgSeed) start(n int) (a, b, c uint32) {
 	a = uint32(pgHashSeed + n)
-	return pgMix(a+high, a+low, a)
+	if s == 0 {
+		return a, a, a
+	}
+	return pgMix(a+uint32(s>>32), a+uint32(s), a)
 }
 
-func pgSeededBytes(k []byte) uint64 {
-	a, b, c := pgSeeded(len(k))
+func (s pgSeed) bytes(k []byte) uint64 {
+	a, b, c := s.start(len(k))
 	b, c = pgHashRest(a, b, c, k)
 	return uint64(b)<<32 | uint64(c)
 }
 
-func pgSeededUint32(k uint32) uint64 {
-	a, b, c := pgSeeded(4)
+func (s pgSeed) uint32(k uint32) uint64 {
+	a, b, c := s.start(4)
 	b, c = pgFinal(a+k, b, c)
 	return uint64(b)<<32 | uint64(c)
 }
 
-func pgSeededInt64(v int64) uint64 {
-	lo, hi := uint32(v), uint32(uint64(v)>>32)
-	if v < 0 {
-		hi = ^hi
-	}
-	return pgSeededUint32(lo ^ hi)
-}
+func (s pgSeed) int64(v int64) uint64 { return s.uint32(pgFold(v)) }
 
-func pgSeededFloat64(f float64) uint64 {
+func (s pgSeed) float64(f float64) uint64 {
 	if f == 0 {
-		return pgPartitionSeed
+		return uint64(s)
 	}
 	u := math.Float64bits(f)
 	if f != f {
 		u = 0x7FF8000000000000
 	}
-	return pgSeededBytes(binary.LittleEndian.AppendUint64(nil, u))
+	var buf [8]byte
+	binary.LittleEndian.PutUint64(buf[:], u)
+	return s.bytes(buf[:])
 }
 
-func pgSeededDecimal(d decimal.Decimal) uint64 {
+func (s pgSeed) decimal(d decimal.Decimal) uint64 {
 	if !d.IsFinite() {
-		return pgPartitionSeed
+		return uint64(s)
 	}
 	if d.IsZero() {
-		return pgPartitionSeed - 1
+		return uint64(s) - 1
 	}
 	var digitBuf [24]int16
 	digits, weight := decimal.AppendBase10000(digitBuf[:0], d)
@@ -62,7 +64,40 @@ func pgSeededDecimal(d decimal.Decimal) uint64 {
 	for _, digit := range digits {
 		k = append(k, byte(digit), byte(digit>>8))
 	}
-	return pgSeededBytes(k) ^ uint64(int64(weight))
+	return s.bytes(k) ^ uint64(int64(weight))
+}
+
+// row hashes one non-NULL row of a flat or constant vector.
+func (s pgSeed) row(fn PGHash, scale int, v *Vector, i int) uint64 {
+	switch fn {
+	case PGHashBool:
+		return s.uint32(uint32(Of[uint8](v)[i]))
+	case PGHashInt2:
+		return s.uint32(uint32(int32(Of[int16](v)[i])))
+	case PGHashInt4:
+		return s.uint32(uint32(Of[int32](v)[i]))
+	case PGHashInt8:
+		return s.int64(Of[int64](v)[i])
+	case PGHashOid:
+		return s.uint32(uint32(Of[int64](v)[i]))
+	case PGHashFloat4:
+		return s.float64(float64(Of[float32](v)[i]))
+	case PGHashFloat8:
+		return s.float64(Of[float64](v)[i])
+	case PGHashText:
+		return s.bytes(v.BytesAt(i))
+	case PGHashBpchar:
+		return s.bytes(trimBlanks(v.BytesAt(i)))
+	case PGHashDate:
+		return s.uint32(uint32(pgDate(Of[int32](v)[i])))
+	case PGHashTimestamp:
+		return s.int64(pgTimestamp(Of[int64](v)[i]))
+	case PGHashInterval:
+		return s.int64(pgSpan(Of[Interval](v)[i]))
+	case PGHashNumeric:
+		return s.decimal(pgDecimalAt(scale, v, i))
+	}
+	panic("vector: unknown hash function")
 }
 
 // PGPartitionHash is PostgreSQL's seeded 64-bit form of a hash function, of a row that is not NULL.
@@ -74,35 +109,7 @@ func PGPartitionHash(fn PGHash, scale int, v *Vector, i int) uint64 {
 	case Dict:
 		v, i = v.Dict, int(v.Codes()[i])
 	}
-	switch fn {
-	case PGHashBool:
-		return pgSeededUint32(uint32(Of[uint8](v)[i]))
-	case PGHashInt2:
-		return pgSeededUint32(uint32(int32(Of[int16](v)[i])))
-	case PGHashInt4:
-		return pgSeededUint32(uint32(Of[int32](v)[i]))
-	case PGHashInt8:
-		return pgSeededInt64(Of[int64](v)[i])
-	case PGHashOid:
-		return pgSeededUint32(uint32(Of[int64](v)[i]))
-	case PGHashFloat4:
-		return pgSeededFloat64(float64(Of[float32](v)[i]))
-	case PGHashFloat8:
-		return pgSeededFloat64(Of[float64](v)[i])
-	case PGHashText:
-		return pgSeededBytes(v.BytesAt(i))
-	case PGHashBpchar:
-		return pgSeededBytes(trimBlanks(v.BytesAt(i)))
-	case PGHashDate:
-		return pgSeededUint32(uint32(pgDate(Of[int32](v)[i])))
-	case PGHashTimestamp:
-		return pgSeededInt64(pgTimestamp(Of[int64](v)[i]))
-	case PGHashInterval:
-		return pgSeededInt64(pgSpan(Of[Interval](v)[i]))
-	case PGHashNumeric:
-		return pgSeededDecimal(pgDecimalAt(scale, v, i))
-	}
-	panic("vector: unknown hash function")
+	return pgPartitionSeed.row(fn, scale, v, i)
 }
 
 // PGHashCombine64 mixes a further column's hash into a row's: PostgreSQL's hash_combine64.

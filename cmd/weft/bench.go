@@ -42,10 +42,7 @@ func (c *tpchCommand) Run(ctx context.Context) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
-	text := os.Stdout
-	if c.JSON == "-" {
-		text = os.Stderr
-	}
+	text := textOutput(c.JSON)
 	report, err := bench.TPCH(ctx, bench.Options{Scale: c.SF, Dir: c.Dir, Keep: c.Keep, Modes: c.Mode, Runs: c.Runs,
 		Warmup: c.Warmup, Threads: c.Threads, Queries: c.Queries, Partial: c.Partial, LoadOnly: c.LoadOnly,
 		Out: text, Redraw: term.IsTerminal(int(text.Fd()))})
@@ -62,6 +59,25 @@ func (c *tpchCommand) Run(ctx context.Context) error {
 		return errReported
 	}
 	return nil
+}
+
+// textOutput is where a benchmark's text goes when its results are written as JSON to a name, "" = nowhere.
+func textOutput(json string) *os.File {
+	if json == "-" {
+		return os.Stderr
+	}
+	return os.Stdout
+}
+
+// figures runs a benchmark that yields figures, and writes them as JSON too where a name is given for that.
+func figures(ctx context.Context, json string, run func(context.Context, io.Writer) ([]bench.Figure, error)) error {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	defer stop()
+	measured, err := run(ctx, textOutput(json))
+	if err != nil || json == "" {
+		return err
+	}
+	return writeResults(json, func(w io.Writer) error { return bench.WriteFigures(w, measured) })
 }
 
 // writeResults writes a benchmark's results to a file, or with - to standard output.

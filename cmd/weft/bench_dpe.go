@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
 
 	"github.com/weftdb/weft/bench"
 )
@@ -25,15 +23,7 @@ func (c *dpeCommand) Run(ctx context.Context) error {
 	if c.Rows < 1 || c.Partitions < 4 || c.BuildRows < 1 || c.Runs < 1 {
 		return errors.New("--rows, --build-rows and --runs must be above 0, --partitions at least 4")
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	defer stop()
-	text := os.Stdout
-	if c.JSON == "-" {
-		text = os.Stderr
-	}
-	figures, err := bench.DPE(ctx, bench.DPEOptions{Rows: c.Rows, Partitions: c.Partitions, BuildRows: c.BuildRows, Runs: c.Runs, Dir: c.Dir, Out: text})
-	if err != nil || c.JSON == "" {
-		return err
-	}
-	return writeResults(c.JSON, func(w io.Writer) error { return bench.WriteFigures(w, figures) })
+	return figures(ctx, c.JSON, func(ctx context.Context, text io.Writer) ([]bench.Figure, error) {
+		return bench.DPE(ctx, bench.DPEOptions{Rows: c.Rows, Partitions: c.Partitions, BuildRows: c.BuildRows, Runs: c.Runs, Dir: c.Dir, Out: text})
+	})
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
 
 	"github.com/weftdb/weft/bench"
 )
@@ -26,15 +24,7 @@ func (c *htapCommand) Run(ctx context.Context) error {
 	if c.Rows < 1 || c.WideRows < 1 || c.Runs < 1 || c.Seconds <= 0 {
 		return errors.New("--rows, --wide-rows, --runs and --seconds must be above 0")
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	defer stop()
-	text := os.Stdout
-	if c.JSON == "-" {
-		text = os.Stderr
-	}
-	figures, err := bench.HTAP(ctx, bench.HTAPOptions{Rows: c.Rows, WideRows: c.WideRows, Runs: c.Runs, Seconds: c.Seconds, Steps: c.Step, Dir: c.Dir, Out: text})
-	if err != nil || c.JSON == "" {
-		return err
-	}
-	return writeResults(c.JSON, func(w io.Writer) error { return bench.WriteFigures(w, figures) })
+	return figures(ctx, c.JSON, func(ctx context.Context, text io.Writer) ([]bench.Figure, error) {
+		return bench.HTAP(ctx, bench.HTAPOptions{Rows: c.Rows, WideRows: c.WideRows, Runs: c.Runs, Seconds: c.Seconds, Steps: c.Step, Dir: c.Dir, Out: text})
+	})
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
 
 	"github.com/weftdb/weft/bench"
 )
@@ -25,15 +23,7 @@ func (c *oltpCommand) Run(ctx context.Context) error {
 	if c.Rows < 1 || c.Commits < 1 || c.Writers < 1 || c.SF <= 0 {
 		return errors.New("--rows, --commits, --writers and --sf must be above 0")
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	defer stop()
-	text := os.Stdout
-	if c.JSON == "-" {
-		text = os.Stderr
-	}
-	figures, err := bench.OLTP(ctx, bench.OLTPOptions{Rows: c.Rows, Commits: c.Commits, Writers: c.Writers, Scale: c.SF, Dir: c.Dir, Out: text})
-	if err != nil || c.JSON == "" {
-		return err
-	}
-	return writeResults(c.JSON, func(w io.Writer) error { return bench.WriteFigures(w, figures) })
+	return figures(ctx, c.JSON, func(ctx context.Context, text io.Writer) ([]bench.Figure, error) {
+		return bench.OLTP(ctx, bench.OLTPOptions{Rows: c.Rows, Commits: c.Commits, Writers: c.Writers, Scale: c.SF, Dir: c.Dir, Out: text})
+	})
 }

@@ -187,18 +187,6 @@ func (e *Error) WithConstraint(name string) *Error {
 	return c
 }
 
-// Wrap gives err a code unless it has one already; nil stays nil.
-func Wrap(code Code, err error) error {
-	if err == nil {
-		return nil
-	}
-	var e *Error
-	if errors.As(err, &e) {
-		return err
-	}
-	return &Error{Code: code, Message: err.Error(), cause: err}
-}
-
 // CodeOf returns the SQLSTATE of err, XX000 for an error without one and 00000 for nil.
 func CodeOf(err error) Code {
 	if err == nil {
