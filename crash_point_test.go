@@ -138,7 +138,7 @@ func TestCrashAtSyncs(t *testing.T) {
 	t.Logf("seed of the first workload %d", first)
 	workloads := *crashes
 	if testing.Short() {
-		workloads = min(workloads, 3)
+		workloads = min(workloads, 1)
 	}
 	files := workloadFiles(t)
 	var stats crashStats

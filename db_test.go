@@ -353,6 +353,7 @@ func cancelLate(t *testing.T, s *weft.Session, query string) time.Duration {
 }
 
 func TestMemoryLimit(t *testing.T) {
+	skipSequential(t)
 	db, err := weft.Open(context.Background(), "", weft.Options{MemoryLimitBytes: 64 << 20, CacheBytes: 8 << 20})
 	if err != nil {
 		t.Fatal(err)

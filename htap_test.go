@@ -36,14 +36,18 @@ func TestRowsEqualColumns(t *testing.T) { testRowsEqualColumns(t, *comparisons, 
 
 // TestRowsEqualColumnsSpilled lets all writers spill what they write.
 func TestRowsEqualColumnsSpilled(t *testing.T) {
-	testRowsEqualColumns(t, min(*comparisons, 30), weft.Options{}.Spilling(1))
+	comparisons := min(*comparisons, 30)
+	if testing.Short() {
+		comparisons = 4
+	}
+	testRowsEqualColumns(t, comparisons, weft.Options{}.Spilling(1))
 }
 
 func testRowsEqualColumns(t *testing.T, comparisons int, o weft.Options) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	if testing.Short() {
-		comparisons = min(comparisons, 15)
+		comparisons = min(comparisons, 8)
 	}
 	h := newHTAP(t, seed, o)
 	h.wanted = comparisons

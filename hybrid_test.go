@@ -32,6 +32,7 @@ func hybridTable(t *testing.T, rows int) (*weft.DB, *weft.Session) {
 // joins and LIMIT, with changed rows and the transaction's own, and compares the rows with those of
 // a row scan.
 func TestHybridScanWays(t *testing.T) {
+	skipSequential(t)
 	_, s := hybridTable(t, 300000)
 	mustExec(t, s, "create table few (k integer, w text); insert into few select g * 1000, 'few ' || g from generate_series(1, 40) g")
 	const byRef, byPage, byRows, late = "Rows Fetched by Reference", "Rows Fetched by Page", "Row Groups from Rows", "Late Fetch on t"
@@ -107,6 +108,7 @@ func sortedRows(t *testing.T, s *weft.Session, query string) []string {
 // TestHybridFetchSeesSnapshot changes all rows after a hybrid scan has filtered its row groups and
 // before it has fetched the other columns of most survivors: those must be of the scan's snapshot.
 func TestHybridFetchSeesSnapshot(t *testing.T) {
+	skipSequential(t)
 	db, s := hybridTable(t, 130000)
 	mustExec(t, s, "set htap_router_mode = 'column'; set threads = 1")
 	for _, c := range []struct{ name, query string }{

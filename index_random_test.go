@@ -299,9 +299,9 @@ func TestRandomIndexes(t *testing.T) {
 }
 
 func (f *indexFuzz) run() {
-	rounds := 4
+	rounds, blocks := 4, 6
 	if testing.Short() {
-		rounds = 1
+		rounds, blocks = 1, 2
 	}
 	// What chance has left out comes later: further rounds are made until there was everything.
 	for round := 0; round < rounds || !testing.Short() && round < 5*rounds && f.unmet() != ""; round++ {
@@ -319,7 +319,7 @@ func (f *indexFuzz) run() {
 			mustExec(f.t, f.s, "analyze t")
 		}
 		f.check()
-		for range 6 {
+		for range blocks {
 			block := f.r.IntN(2) == 0
 			if block {
 				mustExec(f.t, f.s, "begin"+f.pick("", " isolation level repeatable read"))

@@ -15,6 +15,7 @@ import (
 // same random changes, and compares the results: committed, in a transaction with writes of its own,
 // and under an older view.
 func TestIndexScans(t *testing.T) {
+	skipSequential(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -173,6 +174,7 @@ func TestIndexScans(t *testing.T) {
 
 // TestIndexJoins compares joins that look rows up by an index with the same joins hashed.
 func TestIndexJoins(t *testing.T) {
+	skipSequential(t)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))

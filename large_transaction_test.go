@@ -43,6 +43,7 @@ func peakHeap() (stop func() uint64) {
 
 // TestLargeTransaction writes many times what it may keep in memory in one transaction.
 func TestLargeTransaction(t *testing.T) {
+	skipSequential(t)
 	const limit = 64 << 20
 	dir := filepath.Join(t.TempDir(), "db")
 	db, err := weft.Open(context.Background(), dir, weft.Options{MemoryLimitBytes: limit, CacheBytes: 8 << 20, LimitRuntime: true})

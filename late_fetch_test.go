@@ -21,9 +21,13 @@ func TestLateFetchIsolation(t *testing.T) {
 		"select v, u, few.k from t join few on t.k = few.k where r < 90000",
 		"select u, v from t where r > 50 order by k desc, r limit 20",
 	}
+	rounds := 3
+	if testing.Short() {
+		rounds = 1
+	}
 	for _, level := range []string{"read committed", "repeatable read", "serializable"} {
 		mustExec(t, s, "begin isolation level "+level+"; select count(*) from few; update t set r = 0, v = 'own' where id in (600, 1200); insert into t values (-1, 300, 1, 5, 'new'); delete from t where id = 800")
-		for round := range 3 {
+		for round := range rounds {
 			mustExec(t, other, fmt.Sprintf("update t set v = '%s %d', r = r / 2 where id %% 7 = %d and id not in (600, 800, 1200)", level, round, round))
 			for i, query := range queries {
 				mustExec(t, s, "set local htap_router_mode = 'row'")

@@ -284,7 +284,7 @@ func TestRandomPartitionJoins(t *testing.T) {
 	t.Logf("seed %d", seed)
 	joins := *partitionJoins
 	if testing.Short() {
-		joins = min(joins, 60)
+		joins = min(joins, 100)
 	}
 	const perSchema = 20
 	db := openMemory(t)
@@ -318,7 +318,7 @@ func TestRandomPartitionJoins(t *testing.T) {
 		}
 	}
 	t.Logf("%d joins, %d of them with partitions selected at run time, %d without rows, %d that failed", joins, pruned, empty, failed)
-	if pruned*5 < joins || failed*10 > joins || empty*3 > joins {
+	if !testing.Short() && (pruned*5 < joins || failed*10 > joins || empty*3 > joins) {
 		t.Errorf("the joins do not do what they are for")
 	}
 }

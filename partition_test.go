@@ -94,6 +94,7 @@ func TestPartitionPlans(t *testing.T) {
 
 // TestPartitionPlanning keeps planning flat: the time for a join of two tables of a thousand partitions.
 func TestPartitionPlanning(t *testing.T) {
+	skipSequential(t)
 	db := openMemory(t)
 	s := newPartitioned(t, db, 1000, 10)
 	mustExec(t, s, "create table u (a int, v int)")

@@ -51,6 +51,9 @@ func TestRuntimeFilters(t *testing.T) {
 	s := db.Session()
 	defer s.Close()
 	rows, rounds := 140000, *filterRounds
+	if testing.Short() {
+		rounds = len(filterForms)
+	}
 	mustExec(t, s, "create table fact (id bigint primary key, "+filterColumns+")")
 	mustExec(t, s, "create table dim (id bigint primary key, "+filterColumns+")")
 	mustExec(t, s, fmt.Sprintf("insert into fact select g, "+filterRow+" from (select g, g / 10 as x from generate_series(1, %d) g) k", rows))

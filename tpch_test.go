@@ -45,6 +45,15 @@ func loadTPCH(t testing.TB, s *weft.Session) {
 	}
 }
 
+// skipSequential skips, in the short runs that the race detector takes, a test whose statements come one
+// after the other: it takes ten times as long there and would find nothing more.
+func skipSequential(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("one statement at a time: nothing for the race detector")
+	}
+}
+
 func mustExec(t testing.TB, s *weft.Session, query string, args ...any) weft.Result {
 	t.Helper()
 	r, err := s.Exec(context.Background(), query, args...)

@@ -1,6 +1,7 @@
 package weft_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 // TestVerifyMode checks what htap_verify compares, what it leaves out and says so, and that it returns
 // the query's rows.
 func TestVerifyMode(t *testing.T) {
+	skipSequential(t)
 	s := viewedTable(t)
 	var notices []string
 	s.OnNotice(func(text string) { notices = append(notices, text) })
@@ -86,7 +88,11 @@ func TestVerifyUnderWrites(t *testing.T) {
 	defer s.Close()
 	mustExec(t, s, "set htap_verify = on")
 	r := rand.New(rand.NewPCG(seed, 99))
-	for range 25 {
+	questions := 25
+	if testing.Short() {
+		questions = 10
+	}
+	for range questions {
 		for _, mode := range []string{"row", "auto"} {
 			mustExec(t, s, "set htap_router_mode = '"+mode+"'")
 			query := question(r)
@@ -97,7 +103,7 @@ func TestVerifyUnderWrites(t *testing.T) {
 	}
 	close(stop)
 	writers.Wait()
-	if got := oneLine(t, s, "select compared > 25 from gs_htap_verify_status"); got != "t" {
+	if got := oneLine(t, s, fmt.Sprintf("select compared > %d from gs_htap_verify_status", questions)); got != "t" {
 		t.Error("hardly any query was compared")
 	}
 }
