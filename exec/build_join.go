@@ -90,6 +90,7 @@ func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 		return nil, err
 	}
 	selections := b.addSelectors(n, right)
+	build.wise.addRight(right)
 	before := b.into(right, build, n)
 	publish(selections, before)
 	left, err := b.build(n.Left, n)
@@ -100,16 +101,20 @@ func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 	for _, s := range left {
 		b.lend(s, op)
 	}
-	streams := b.probe(p, left, before, op, build.table, build.stored)
+	before = build.wise.addLeft(b, left, before)
+	streams := b.probe(p, left, before, op, build, build.stored, build.wise)
 	if build.table.MaySpill() {
 		last := streams[len(streams)-1]
-		streams = append(streams, &stream{source: &spilledSource{hashJoinOp: op}, after: last.after, waits: append([]*stream(nil), streams...)})
+		spilled := &spilledSource{hashJoinOp: op}
+		build.wise.addSpilled(spilled)
+		streams = append(streams, &stream{source: spilled, after: last.after, round: build.wise.round(0), waits: append([]*stream(nil), streams...)})
 	}
 	return streams, nil
 }
 
-// probe adds a join to its left streams, and a stream of the build rows that come after them.
-func (b *builder) probe(p *joinPlan, left []*stream, before []*Pipeline, op Operator, rows buildRows, stored func(int) *vector.Vector) []*stream {
+// probe adds a join to its left streams, and a stream of the build rows that come after them. wise is nil
+// where all rows are joined at a time.
+func (b *builder) probe(p *joinPlan, left []*stream, before []*Pipeline, op Operator, rows buildRows, stored func(int) *vector.Vector, wise *wiseJoin) []*stream {
 	fromLeft := make([]int, len(p.out))
 	for i, c := range p.out {
 		fromLeft[i] = -1
@@ -120,11 +125,12 @@ func (b *builder) probe(p *joinPlan, left []*stream, before []*Pipeline, op Oper
 	for _, s := range left {
 		s.after = append(s.after, before...)
 		s.add(op, s.mapped(fromLeft))
+		wise.joins(s)
 	}
 	if !p.kind.MarksBuild() {
 		return left
 	}
-	rest := &stream{source: &unmatchedSource{joinPlan: p, rows: rows, stored: stored}, after: before}
+	rest := &stream{source: &unmatchedSource{joinPlan: p, rows: rows, stored: stored}, after: before, round: wise.round(0)}
 	if p.kind == join.RightSemi || p.kind == join.RightAnti {
 		rest.after = append(rest.after[:len(rest.after):len(rest.after)], b.into(left, discardSink{}, p.node)...)
 		return []*stream{rest}

@@ -40,7 +40,7 @@ func (b *builder) loopJoin(p *joinPlan) ([]*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.probe(p, left, before, &loopJoinOp{p, build}, build.loop, build.stored), nil
+	return b.probe(p, left, before, &loopJoinOp{p, build}, build.loop, build.stored, nil), nil
 }
 
 // loopJoinOp tests every left row with every right row.

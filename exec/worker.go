@@ -46,13 +46,16 @@ func (w *Worker) Check() error {
 func (w *Worker) onClose(f func() error) { w.closers = append(w.closers, f) }
 
 // close releases what the worker holds, latest first, and returns the first error.
-func (w *Worker) close(err error) error {
-	for i := len(w.closers) - 1; i >= 0; i-- {
+func (w *Worker) close(err error) error { return w.closeFrom(0, err) }
+
+// closeFrom releases what the worker holds but for the first things.
+func (w *Worker) closeFrom(first int, err error) error {
+	for i := len(w.closers) - 1; i >= first; i-- {
 		if e := w.closers[i](); err == nil {
 			err = e
 		}
 	}
-	w.closers = nil
+	w.closers = w.closers[:first]
 	return err
 }
 

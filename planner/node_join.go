@@ -54,6 +54,8 @@ type Join struct {
 	Out []*expr.Col
 	// Selectors find, from the right rows, the partitions that scans on the left have to read.
 	Selectors []*PartSelector
+	// Wise tells how the join may be carried out partition-wise; nil where it cannot.
+	Wise *PartitionWise
 	// RightUnique tells that no two right rows have equal keys: the first match ends the probe.
 	RightUnique bool
 }
