@@ -90,12 +90,16 @@ func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 		return nil, err
 	}
 	selections := b.addSelectors(n, right)
+	covers := b.addCovering(p, right)
 	build.wise.addRight(right)
 	before := b.into(right, build, n)
 	publish(selections, before)
 	left, err := b.build(n.Left, n)
 	if err != nil {
 		return nil, err
+	}
+	if covers != nil {
+		partitionsOf(left[0]).covering = covers
 	}
 	op := &hashJoinOp{joinPlan: p, build: build, probe: probe}
 	for _, s := range left {

@@ -150,13 +150,18 @@ func (j *wiseJoin) addSpilled(s *spilledSource) {
 
 // inRounds returns the scan that is the source of a stream, prepared for reading a part at a time.
 func inRounds(s *stream) *partitionSource {
+	parts := partitionsOf(s)
+	parts.rounds = &scanTotals{}
+	return parts
+}
+
+// partitionsOf returns the scan of a partitioned table that is the source of a stream.
+func partitionsOf(s *stream) *partitionSource {
 	source := s.source
 	if timed, ok := source.(*timedSource); ok {
 		source = timed.Source
 	}
-	parts := source.(*partitionSource)
-	parts.rounds = &scanTotals{}
-	return parts
+	return source.(*partitionSource)
 }
 
 // loneBuild reports whether the kind yields build rows that no probe row matches, loneProbe the same of

@@ -44,19 +44,19 @@ func (b *builder) lateFetch(n *planner.LateFetch) ([]*stream, error) {
 
 // lateFetcher is a lateFetchOp in one worker.
 type lateFetcher struct {
-	op      *lateFetchOp
-	home    home
-	w       *Worker
-	byLeaf  map[*catalog.Table]*storage.Fetcher // of the tables that rows have come from
-	order   []wantedRow
-	live    []uint32 // rows of the batch, where it has a selection
-	ids     []uint64
-	at      []uint32 // by row of the batch: which of the rows fetched it is
-	part    vector.Batch
-	all     []vector.Vector // rows fetched, without duplicates
-	own     []vector.Vector // of the batch handed on: picked input columns, then fetched ones
-	batch   vector.Batch
-	out     Pusher
+	op     *lateFetchOp
+	home   home
+	w      *Worker
+	byLeaf map[*catalog.Table]*storage.Fetcher // of the tables that rows have come from
+	order  []wantedRow
+	live   []uint32 // rows of the batch, where it has a selection
+	ids    []uint64
+	at     []uint32 // by row of the batch: which of the rows fetched it is
+	part   vector.Batch
+	all    []vector.Vector // rows fetched, without duplicates
+	own    []vector.Vector // of the batch handed on: picked input columns, then fetched ones
+	batch  vector.Batch
+	out    Pusher
 }
 
 // wantedRow is a row of a batch with its reference.

@@ -21,6 +21,8 @@ type partitionSource struct {
 	selections []*selection
 	leaves     []leafSource
 	stats      *nodeStats
+	// covering, where not nil, finds leaves that an anti join above keeps no row of.
+	covering *covering
 	// within, where not nil, are the leaves of interest at present; rounds adds up what is read when that
 	// changes, nil where all leaves are read at a time.
 	within *bitset.BitSet
@@ -89,6 +91,9 @@ func (s *partitionSource) selected() *bitset.BitSet {
 	set := s.node.SelectLeaves(s.run.env).Clone()
 	for _, found := range s.selections {
 		set.InPlaceIntersection(found.leaves)
+	}
+	if s.covering != nil {
+		set.InPlaceDifference(s.node.Parts.Desc.Covered(s.covering.seen))
 	}
 	return set
 }

@@ -14,7 +14,7 @@ type LateFetch struct {
 	Table   *catalog.Table
 	Alias   string
 	Parts   *prune.Desc // where the table is partitioned: rows are in its leaves
-	Ref     *expr.Col // the row's reference, a column of Input that is never NULL
+	Ref     *expr.Col   // the row's reference, a column of Input that is never NULL
 	Columns []ScanCol
 }
 
