@@ -162,7 +162,7 @@ func (r *run) worker(p *Pipeline, id int) (*Worker, error) {
 	return p.round.workers[id].Worker, nil
 }
 
-// flushRounds ends what p has kept open.
+// flushRounds ends what p has kept open, and its workers.
 func (r *run) flushRounds(p *Pipeline) error {
 	took := r.beginStretch()
 	var workers []*Worker
@@ -170,7 +170,10 @@ func (r *run) flushRounds(p *Pipeline) error {
 	for _, w := range p.round.workers {
 		workers = append(workers, w.Worker)
 		err := r.guard(w.out.Flush)
-		if err != nil && !errors.Is(err, ErrStop) {
+		if errors.Is(err, ErrStop) {
+			err = nil
+		}
+		if err = w.close(err); err != nil {
 			return err
 		}
 	}
