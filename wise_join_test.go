@@ -9,9 +9,9 @@ import (
 	"github.com/weftdb/weft"
 )
 
-// wiseDB returns a session with a table f of 24,000 rows in 12 partitions by day and tables to join it
+// wiseDB returns a session with a table f of so many rows in 13 partitions by k and tables to join it
 // with: g partitioned alike, h with other bounds, d not partitioned.
-func wiseDB(t *testing.T) *weft.Session {
+func wiseDB(t *testing.T, rows int) *weft.Session {
 	t.Helper()
 	db, err := weft.Open(context.Background(), "", weft.Options{})
 	if err != nil {
@@ -29,16 +29,16 @@ func wiseDB(t *testing.T) *weft.Session {
 		mustExec(t, s, fmt.Sprintf("create table %s_other partition of %s default", table, table))
 	}
 	mustExec(t, s, "create table d (k int, v int, s text)")
-	mustExec(t, s, "insert into f select i % 1230, i, 'f' || i from generate_series(1, 24000) i")
+	mustExec(t, s, fmt.Sprintf("insert into f select i %% 1230, i, 'f' || i from generate_series(1, %d) i", rows))
 	for _, table := range []string{"g", "h", "d"} {
-		mustExec(t, s, fmt.Sprintf("insert into %s select case when i %% 50 = 0 then null else i %% 1000 + 150 end, i, '%[1]s' || i from generate_series(1, 9000) i", table))
+		mustExec(t, s, fmt.Sprintf("insert into %[1]s select case when i %% 50 = 0 then null else i %% 1000 + 150 end, i, '%[1]s' || i from generate_series(1, %[2]d) i", table, rows*3/8))
 	}
 	return s
 }
 
 // TestPartitionWise: joins in the ways that there are have the same rows, and EXPLAIN ANALYZE tells the way.
 func TestPartitionWise(t *testing.T) {
-	s := wiseDB(t)
+	s := wiseDB(t, 6000)
 	queries := []string{
 		"select count(*), sum(f.v), sum(x.v), count(x.s) from f %s join %s x on f.k = x.k",
 		"select count(*), sum(f.v), sum(x.v) from f %s join %s x on f.k = x.k and f.v > 2 * x.v",
@@ -92,7 +92,7 @@ func analyzed(t *testing.T, s *weft.Session, query string) string {
 // TestPartitionWiseExplained: EXPLAIN ANALYZE says how a join was divided, that no probe row was written, and
 // which leaves had no build rows.
 func TestPartitionWiseExplained(t *testing.T) {
-	s := wiseDB(t)
+	s := wiseDB(t, 24000)
 	const join = "select count(*), sum(f.v), max(x.s) from f %s join %s x on f.k = x.k"
 	mustExec(t, s, "set work_mem = '100kB'")
 	for _, c := range []struct {
@@ -133,7 +133,7 @@ func TestPartitionWiseExplained(t *testing.T) {
 
 // TestPartitionWiseStops: a LIMIT above ends the rounds, and rows of the transaction's own take part.
 func TestPartitionWiseStops(t *testing.T) {
-	s := wiseDB(t)
+	s := wiseDB(t, 24000)
 	mustExec(t, s, "set work_mem = '20kB'")
 	for table, rounds := range map[string]int{"d": 1, "g": 2} { // the first leaf of g is empty
 		if plan := analyzed(t, s, fmt.Sprintf("select f.v from f join %s x on f.k = x.k limit 3", table)); !strings.Contains(plan, fmt.Sprintf(", rounds %d ", rounds)) {
@@ -148,7 +148,7 @@ func TestPartitionWiseStops(t *testing.T) {
 // TestAntiJoinCovered: an anti join reads no leaf whose listed values are all among its build's, but those
 // that take NULL or what is not listed, and none by another condition.
 func TestAntiJoinCovered(t *testing.T) {
-	s := wiseDB(t)
+	s := wiseDB(t, 24000)
 	mustExec(t, s, `create table p (k text, v int) partition by list (k);
 		create table p_ab partition of p for values in ('a', 'b'); create table p_c partition of p for values in ('c');
 		create table p_dn partition of p for values in ('d', null); create table p_ef partition of p for values in ('e', 'f');
