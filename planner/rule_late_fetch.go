@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 )
 
@@ -98,6 +99,9 @@ func (b *binder) lateScans(top Node) []*lateScan {
 	}
 	var out []*lateScan
 	for _, scan := range scans {
+		if !scan.Table.HasView && !scan.anyLeaf(func(t *catalog.Table) bool { return t.HasView }) {
+			continue
+		}
 		s := &lateScan{scan: scan}
 		for _, c := range scan.Columns {
 			if !used[c.Col.ID] && !scan.covers(c.Pos) {

@@ -144,8 +144,8 @@ func (b *binder) pairs(n *Join, left *Scan, keys []int) (out []LeafGroup) {
 		}
 	}
 	groups, ok := prune.Match(left.Parts.Desc, right.Parts.Desc)
-	if !ok {
-		return nil
+	if !ok || b.world == nil {
+		return nil // without row counts it cannot be chosen
 	}
 	for _, g := range groups {
 		g.Left.InPlaceIntersection(left.Parts.Selected)
