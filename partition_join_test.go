@@ -72,6 +72,8 @@ func (g *partitionSchema) random() int {
 
 // create makes the tables and their rows.
 func (g *partitionSchema) create(t *testing.T) {
+	_ = g.exec("drop view bq")
+	_ = g.exec("drop table q")
 	_ = g.exec("drop table p")
 	_ = g.exec("drop table b")
 	g.types = [2]int{g.r.IntN(len(partitionKeyTypes)), g.r.IntN(len(partitionKeyTypes))}
@@ -90,6 +92,15 @@ func (g *partitionSchema) create(t *testing.T) {
 		g.must(t, "insert into b values (%s, %s, %d)", g.orNull(0), g.orNull(1), i)
 	}
 	g.must(t, "alter table p colview")
+	if g.r.IntN(4) == 0 { // else like p, with other bounds
+		key = g.keys()
+	}
+	g.must(t, "create table q (k1 %s, k2 %s, v int) partition by %s", partitionKeyTypes[g.types[0]].name, partitionKeyTypes[g.types[1]].name, key.text)
+	g.partitions(t, "q", key, 1+g.r.IntN(2))
+	for i := range 100 {
+		_ = g.exec("insert into q values (%s, %s, %d)", g.orNull(0), g.orNull(1), i)
+	}
+	g.must(t, "create view bq as select k1 as x1, k2 as x2, v as w from q")
 }
 
 func (g *partitionSchema) orNull(col int) string {
@@ -276,6 +287,14 @@ func (g *partitionSchema) query() string {
 	return "select p.*, b.* from p join b on " + on + where
 }
 
+// withPartitioned makes a query read a partitioned table in place of b.
+func withPartitioned(query string) string {
+	for _, after := range []string{"on", "where", "left"} {
+		query = strings.ReplaceAll(query, " b "+after+" ", " bq b "+after+" ")
+	}
+	return strings.ReplaceAll(query, " b c on ", " bq c on ")
+}
+
 // TestRandomPartitionJoins joins random partitioned tables with others in every way there is: with
 // partitions left out before and at run time, and with filters, on disk, by several workers, by rows and
 // by columns, against nested loops over all partitions.
@@ -290,12 +309,15 @@ func TestRandomPartitionJoins(t *testing.T) {
 	db := openMemory(t)
 	s := db.Session()
 	defer s.Close()
-	pruned, failed, empty := 0, 0, 0
+	pruned, failed, empty, wise := 0, 0, 0, 0
 	for made := 0; made < joins; made += perSchema {
 		g := &partitionSchema{r: rand.New(rand.NewPCG(seed, uint64(made))), s: s}
 		g.create(t)
 		for range perSchema {
 			query := g.query()
+			if g.r.IntN(2) == 0 {
+				query = withPartitioned(query)
+			}
 			mustExec(t, s, "set enable_hashjoin = off; set enable_partition_pruning = off; set enable_runtime_filter = off; set htap_router_mode = row; set threads = 1; set work_mem = 0")
 			want := outcome(s, query)
 			switch {
@@ -306,7 +328,7 @@ func TestRandomPartitionJoins(t *testing.T) {
 			}
 			mustExec(t, s, "set enable_hashjoin = on; set enable_partition_pruning = on")
 			for _, variant := range []string{"set enable_runtime_filter = off", "set enable_runtime_filter = on; set threads = 3",
-				"set htap_router_mode = column; set work_mem = '1kB'", "set enable_hashjoin = off; set threads = 1; set work_mem = 0"} {
+				"set htap_router_mode = column; set work_mem = '1kB'; set enable_partitionwise_join = off", "set enable_partitionwise_join = on", "set enable_hashjoin = off; set threads = 1; set work_mem = 0"} {
 				mustExec(t, s, variant)
 				if got := outcome(s, query); !sameLines(got, want) {
 					t.Fatalf("%s;\n%s;\n%s;\n got %s\nwant %s", strings.Join(g.log, ";\n"), variant, query, got, want)
@@ -315,10 +337,14 @@ func TestRandomPartitionJoins(t *testing.T) {
 			if plan := outcome(s, "explain "+query); strings.Contains(plan, "run time: PS") {
 				pruned++
 			}
+			mustExec(t, s, "set enable_hashjoin = on; set work_mem = '1kB'")
+			if plan := outcome(s, "explain analyze "+query); strings.Contains(plan, "Partition-wise Join") {
+				wise++
+			}
 		}
 	}
-	t.Logf("%d joins, %d of them with partitions selected at run time, %d without rows, %d that failed", joins, pruned, empty, failed)
-	if !testing.Short() && (pruned*5 < joins || failed*10 > joins || empty*3 > joins) {
+	t.Logf("%d joins, %d of them with partitions selected at run time, %d partition-wise, %d without rows, %d that failed", joins, pruned, wise, empty, failed)
+	if !testing.Short() && (wise*20 < joins || pruned*5 < joins || failed*10 > joins || empty*3 > joins) {
 		t.Errorf("the joins do not do what they are for")
 	}
 }

@@ -161,6 +161,7 @@ func (s *Session) plannerSettings() *planner.Settings {
 	p.EnableSeqScan, p.EnableIndexScan, p.EnableIndexOnlyScan, p.EnableBitmapScan = s.on(setSeqScan), s.on(setIndexScan), s.on(setIndexOnlyScan), s.on(setBitmapScan)
 	p.EnableIndexJoin = s.on(setNestedLoop)
 	p.EnablePruning = s.on(setPartitionPruning)
+	p.EnablePartitionwiseJoin = s.on(setPartitionwiseJoin)
 	switch s.setting(setRouterMode) {
 	case "row":
 		p.Router = planner.RouterRow

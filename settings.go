@@ -74,6 +74,7 @@ const (
 	setBitmapScan          = "enable_bitmapscan"
 	setNestedLoop          = "enable_nestloop"
 	setPartitionPruning    = "enable_partition_pruning"
+	setPartitionwiseJoin   = "enable_partitionwise_join"
 	setRuntimeFilter       = "enable_runtime_filter"
 	setDefaultIsolation    = "default_transaction_isolation"
 	setDefaultReadOnly     = "default_transaction_read_only"
@@ -130,6 +131,7 @@ func makeSettings() map[string]*setting {
 		{name: setIndexScan, initial: "on", check: boolean, doc: "allow index scans; rows by primary key are always looked up"},
 		{name: setNestedLoop, initial: "on", check: boolean, doc: "allow joins that look rows up by an index for each row of the other side"},
 		{name: setPartitionPruning, initial: "on", check: boolean, doc: "leave out partitions in which a query's conditions are true for no row"},
+		{name: setPartitionwiseJoin, initial: "on", check: boolean, doc: "join partitioned tables a group of partitions at a time where memory does not take the whole build"},
 		{name: setRuntimeFilter, initial: "on", check: boolean, doc: "let scans drop rows that find no match in a hash join above them"},
 		{name: setDefaultIsolation, initial: "read committed", check: isolationLevel, doc: "isolation level of new transactions"},
 		{name: setDefaultReadOnly, initial: "off", check: boolean, doc: "new transactions do not write"},

@@ -320,6 +320,11 @@ func (s stretch) end(workers ...*Worker) {
 			}
 		}
 	}
+	for _, w := range workers {
+		for _, l := range w.clock.laps { // the worker may go on
+			l.nanos, l.early = 0, 0
+		}
+	}
 	if s.run.clock != nil {
 		s.run.clock.since = now
 	}

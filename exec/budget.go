@@ -121,5 +121,11 @@ func (r *Reservation) Shrink(n int64) {
 	}
 }
 
+// free gives everything back.
+func (r *Reservation) free() {
+	r.account.giveBack(r.granted)
+	r.granted, r.used = 0, 0
+}
+
 // restart makes everything reserved available again, to a structure that replaces the one so far.
 func (r *Reservation) restart() { r.used = 0 }

@@ -24,6 +24,7 @@ type stream struct {
 	// waits must have been read before: streams that end in the same sink.
 	waits    []*stream
 	pipeline *Pipeline // once closed
+	round    *round    // nil = it runs once
 	// scan is the source where a filter on the columns in from may be applied to it: column i of
 	// the stream is column from[i] of the scan, −1 = another value.
 	scan *scanSource
@@ -59,6 +60,10 @@ func (b *builder) into(streams []*stream, sink Sink, owner planner.Node) []*Pipe
 		p := &Pipeline{Source: s.source, Ops: s.ops, After: s.after, Serial: s.serial}
 		for _, other := range s.waits {
 			p.After = append(p.After[:len(p.After):len(p.After)], other.pipeline)
+		}
+		if s.round != nil {
+			p.round = s.round
+			p.round.of.members = append(p.round.of.members, p)
 		}
 		s.pipeline = p
 		shared.feed(p)

@@ -85,43 +85,49 @@ func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 	n := p.node
 	probe := newSpooledProbe(p)
 	build := newHashBuild(p, probe.kinds)
-	before, err := b.buildSide(n, build)
+	right, err := b.build(n.Right, n)
 	if err != nil {
 		return nil, err
 	}
+	covers := b.addCovering(p, right)
+	build.wise.addRight(right)
+	before := b.intoBuild(n, right, build)
 	left, err := b.build(n.Left, n)
 	if err != nil {
 		return nil, err
+	}
+	if covers != nil {
+		partitionsOf(left[0]).covering = covers
 	}
 	op := &hashJoinOp{joinPlan: p, build: build, probe: probe}
 	for _, s := range left {
 		b.lend(s, op)
 	}
-	streams := b.probe(p, left, before, op, build.table, build.stored)
+	before = build.wise.addLeft(b, left, before)
+	streams := b.probe(p, left, before, op, build, build.stored, build.wise)
 	if build.table.MaySpill() {
 		last := streams[len(streams)-1]
-		streams = append(streams, &stream{source: &spilledSource{hashJoinOp: op}, after: last.after, waits: append([]*stream(nil), streams...)})
+		spilled := &spilledSource{hashJoinOp: op}
+		build.wise.addSpilled(spilled)
+		streams = append(streams, &stream{source: spilled, after: last.after, round: build.wise.round(0), waits: append([]*stream(nil), streams...)})
 	}
 	return streams, nil
 }
 
-// buildSide returns the pipelines that bring a join's right side into its sink, through the selectors of
+// intoBuild returns the pipelines that bring a join's right side into its sink, through the selectors of
 // partitions that its left side reads.
-func (b *builder) buildSide(n *planner.Join, sink Sink) ([]*Pipeline, error) {
-	right, err := b.build(n.Right, n)
-	if err != nil {
-		return nil, err
-	}
+func (b *builder) intoBuild(n *planner.Join, right []*stream, sink Sink) []*Pipeline {
 	selections := b.addSelectors(n, right)
 	before := b.into(right, sink, n)
 	for _, s := range selections {
 		s.pipelines = before
 	}
-	return before, nil
+	return before
 }
 
-// probe adds a join to its left streams, and a stream of the build rows that come after them.
-func (b *builder) probe(p *joinPlan, left []*stream, before []*Pipeline, op Operator, rows buildRows, stored func(int) *vector.Vector) []*stream {
+// probe adds a join to its left streams, and a stream of the build rows that come after them. wise is nil
+// where all rows are joined at a time.
+func (b *builder) probe(p *joinPlan, left []*stream, before []*Pipeline, op Operator, rows buildRows, stored func(int) *vector.Vector, wise *wiseJoin) []*stream {
 	fromLeft := make([]int, len(p.out))
 	for i, c := range p.out {
 		fromLeft[i] = -1
@@ -132,11 +138,12 @@ func (b *builder) probe(p *joinPlan, left []*stream, before []*Pipeline, op Oper
 	for _, s := range left {
 		s.after = append(s.after, before...)
 		s.add(op, s.mapped(fromLeft))
+		wise.joins(s)
 	}
 	if !p.kind.MarksBuild() {
 		return left
 	}
-	rest := &stream{source: &unmatchedSource{joinPlan: p, rows: rows, stored: stored}, after: before}
+	rest := &stream{source: &unmatchedSource{joinPlan: p, rows: rows, stored: stored}, after: before, round: wise.round(0)}
 	if p.kind == join.RightSemi || p.kind == join.RightAnti {
 		rest.after = append(rest.after[:len(rest.after):len(rest.after)], b.into(left, discardSink{}, p.node)...)
 		return []*stream{rest}

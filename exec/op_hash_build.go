@@ -20,13 +20,15 @@ type hashBuild struct {
 	place   places
 	built   bool
 	lent    []*runtimeFilter
+	memory  *sharedReservation
+	wise    *wiseJoin // nil: all rows are joined at a time
+	totals  buildTotals
 }
 
 // newHashBuild takes the kinds of what the probe side writes when the build goes to disk.
 func newHashBuild(p *joinPlan, probe []vector.Kind) *hashBuild {
-	h := &hashBuild{plan: p}
-	spec := join.Spec{KeepNulls: p.kind.MarksBuild(), Unique: p.node.RightUnique, SetOnly: p.exists() && p.residual == nil,
-		Memory: &sharedReservation{Reservation{account: p.run.account}, sync.Mutex{}}}
+	h := &hashBuild{plan: p, memory: &sharedReservation{Reservation{account: p.run.account}, sync.Mutex{}}}
+	spec := join.Spec{KeepNulls: p.kind.MarksBuild(), Unique: p.node.RightUnique, SetOnly: p.exists() && p.residual == nil, Memory: h.memory}
 	for _, k := range p.node.Keys {
 		z := newKeyNormalizer(k.Right.Type(), k.Left.Type())
 		h.keys, h.normal = append(h.keys, k.Right), append(h.normal, z)
@@ -38,6 +40,9 @@ func newHashBuild(p *joinPlan, probe []vector.Kind) *hashBuild {
 	}
 	spec.Spill = p.spill(probe)
 	spec.Payload = h.payloadOnly()
+	if h.wise = newWiseJoin(h); h.wise != nil && spec.Spill != nil {
+		spec.Spill.Grouping = h.wise.grouping()
+	}
 	h.table = join.NewTable(spec)
 	return h
 }
@@ -124,7 +129,11 @@ type hashBuildPusher struct {
 }
 
 func (h *hashBuild) Open(w *Worker) (Pusher, error) {
-	p := &hashBuildPusher{build: h, builder: h.table.NewBuilder(w.reservation()), columns: make([]*vector.Vector, len(h.columns)), keys: make([]*vector.Vector, len(h.keys))}
+	var memory join.Memory = w.reservation()
+	if h.wise != nil {
+		memory = h.memory // to be given back when the next group comes
+	}
+	p := &hashBuildPusher{build: h, builder: h.table.NewBuilder(memory), columns: make([]*vector.Vector, len(h.columns)), keys: make([]*vector.Vector, len(h.keys))}
 	for _, k := range h.plan.node.Keys {
 		p.normal = append(p.normal, newKeyNormalizer(k.Right.Type(), k.Left.Type()))
 	}
@@ -163,9 +172,42 @@ func (h *hashBuild) describe() {
 	if h.plan.stats == nil {
 		return
 	}
-	form, rows, kilobytes := h.table.Form(), int64(h.table.Rows()), (h.table.Bytes()+1023)/1024
+	h.totals.rows, h.totals.bytes = h.totals.rows+int64(h.table.Rows()), max(h.totals.bytes, h.table.Bytes())
+	form, rows, kilobytes := h.table.Form(), h.totals.rows, kilobytes(h.totals.bytes)
 	h.plan.stats.fact(planner.Fact{Key: "Hash Table", Text: fmt.Sprintf("%s, rows %d, %d kB", form, rows, kilobytes),
 		Value: []planner.Fact{{Key: "Hash Table", Value: form}, {Key: "Hash Table Rows", Value: rows}, {Key: "Peak Memory Usage", Value: kilobytes}}})
+}
+
+// buildTotals are figures of all tables that a build has made, for EXPLAIN ANALYZE.
+type buildTotals struct {
+	rows, bytes int64 // in memory; the most at a time
+	spilled     join.SpillFigures
+}
+
+// renew gives the memory of the table back and makes an empty one for other rows.
+func (h *hashBuild) renew() {
+	h.totals.add(h.table.SpillFigures())
+	h.memory.free()
+	h.table, h.built = h.table.Renewed(), false
+	for _, f := range h.lent {
+		f.renew()
+	}
+}
+
+func (t *buildTotals) add(f join.SpillFigures) {
+	s := &t.spilled
+	s.Partitions, s.OnDisk, s.BuildBytes, s.ProbeBytes = s.Partitions+f.Partitions, s.OnDisk+f.OnDisk, s.BuildBytes+f.BuildBytes, s.ProbeBytes+f.ProbeBytes
+}
+
+// Rows, EndProbe and BuildRows are the table's: that of the moment.
+func (h *hashBuild) Rows() int { return h.table.Rows() }
+
+// EndProbe tells the table that the last probe row has come.
+func (h *hashBuild) EndProbe(rows int) { h.table.EndProbe(rows) }
+
+// BuildRows lists rows of the table that the kind yields after all probe rows.
+func (h *hashBuild) BuildRows(kind join.Kind, from, to int, dst []uint32) ([]uint32, int) {
+	return h.table.BuildRows(kind, from, to, dst)
 }
 
 // sharedReservation is a Reservation for structures that several workers grow.
@@ -184,4 +226,11 @@ func (r *sharedReservation) Shrink(n int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.Reservation.Shrink(n)
+}
+
+// free gives everything back.
+func (r *sharedReservation) free() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Reservation.free()
 }

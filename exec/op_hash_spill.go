@@ -104,6 +104,7 @@ func holders(n planner.Node) (count int64) {
 type spilledSource struct {
 	*hashJoinOp
 	partitions []*join.Partition
+	wise       bool         // what is said of the join's files comes with that of all groups
 	levels     atomic.Int64 // the deepest
 	blocks     atomic.Int64 // joined one by one
 }
@@ -126,8 +127,12 @@ type spilledScanner struct {
 // Open returns a worker's scanner.
 func (s *spilledSource) Open(w *Worker, out Pusher) (Scanner, error) {
 	share := s.run.spillBytes() / int64(min(s.run.threads, max(len(s.partitions), 1)))
-	w.onClose(s.describe)
-	return &spilledScanner{spilledSource: s, w: w, out: out, memory: w.reservation(), share: share}, nil
+	if !s.wise {
+		w.onClose(func() error { s.describe(s.build.table.SpillFigures(), ""); return nil })
+	}
+	memory := w.reservation()
+	w.onClose(func() error { memory.free(); return nil })
+	return &spilledScanner{spilledSource: s, w: w, out: out, memory: memory, share: share}, nil
 }
 
 // Scan joins a partition.
@@ -257,23 +262,21 @@ func (h *hashBuild) load(r *blockReader, c *spilledScanner, bytes int64) (more b
 	return true, h.table.Finish(join.Finisher{Check: c.w.Check})
 }
 
-// describe says in EXPLAIN ANALYZE what went to disk.
-func (s *spilledSource) describe() error {
+// describe says in EXPLAIN ANALYZE what went to disk. how tells of the probe side.
+func (s *spilledSource) describe(f join.SpillFigures, how string) {
 	if s.stats == nil {
-		return nil
+		return
 	}
-	f := s.build.table.SpillFigures()
 	levels := s.levels.Load() + 1
 	passes := max(s.blocks.Load(), 1)
 	s.stats.fact(planner.Fact{Key: "Spill",
-		Text: fmt.Sprintf("build %d of %d partitions %d kB, probe %d kB, levels %d, passes %d", f.OnDisk, f.Partitions, kilobytes(f.BuildBytes), kilobytes(f.ProbeBytes), levels, passes),
+		Text: fmt.Sprintf("build %d of %d partitions %d kB, probe %d kB%s, levels %d, passes %d", f.OnDisk, f.Partitions, kilobytes(f.BuildBytes), kilobytes(f.ProbeBytes), how, levels, passes),
 		Value: []planner.Fact{{Key: "Spilled Partitions", Value: int64(f.OnDisk)}, {Key: "Spill Partitions", Value: int64(f.Partitions)},
 			{Key: "Spilled Build Size", Value: kilobytes(f.BuildBytes)}, {Key: "Spilled Probe Size", Value: kilobytes(f.ProbeBytes)},
 			{Key: "Spill Levels", Value: levels}, {Key: "Spill Passes", Value: passes}}})
 	created, left := s.run.files.created.Load(), int64(s.run.files.left())
 	s.stats.fact(planner.Fact{Key: "Temp Files", Text: fmt.Sprintf("%d created, %d left", created, left),
 		Value: []planner.Fact{{Key: "Temp Files Created", Value: created}, {Key: "Temp Files Left", Value: left}}})
-	return nil
 }
 
 func kilobytes(bytes int64) int64 { return (bytes + 1023) / 1024 }

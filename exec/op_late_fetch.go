@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
@@ -43,17 +44,19 @@ func (b *builder) lateFetch(n *planner.LateFetch) ([]*stream, error) {
 
 // lateFetcher is a lateFetchOp in one worker.
 type lateFetcher struct {
-	op      *lateFetchOp
-	fetcher *storage.Fetcher
-	order   []wantedRow
-	live    []uint32 // rows of the batch, where it has a selection
-	ids     []uint64
-	at      []uint32 // by row of the batch: which of the rows fetched it is
-	part    vector.Batch
-	all     []vector.Vector // rows fetched, without duplicates
-	own     []vector.Vector // of the batch handed on: picked input columns, then fetched ones
-	batch   vector.Batch
-	out     Pusher
+	op     *lateFetchOp
+	home   home
+	w      *Worker
+	byLeaf map[*catalog.Table]*storage.Fetcher // of the tables that rows have come from
+	order  []wantedRow
+	live   []uint32 // rows of the batch, where it has a selection
+	ids    []uint64
+	at     []uint32 // by row of the batch: which of the rows fetched it is
+	part   vector.Batch
+	all    []vector.Vector // rows fetched, without duplicates
+	own    []vector.Vector // of the batch handed on: picked input columns, then fetched ones
+	batch  vector.Batch
+	out    Pusher
 }
 
 // wantedRow is a row of a batch with its reference.
@@ -63,13 +66,8 @@ type wantedRow struct {
 }
 
 func (op *lateFetchOp) Open(w *Worker, out Pusher) (Pusher, error) {
-	fetcher, err := op.run.query.View.NewFetcher(op.node.Table, op.cols)
-	if err != nil {
-		return nil, err
-	}
-	w.onClose(fetcher.Close)
 	inputs := len(op.node.Input.Cols())
-	f := &lateFetcher{op: op, fetcher: fetcher, all: make([]vector.Vector, len(op.cols)), own: make([]vector.Vector, inputs+len(op.cols)), out: out}
+	f := &lateFetcher{op: op, home: home{table: op.node.Table, desc: op.node.Parts}, w: w, byLeaf: map[*catalog.Table]*storage.Fetcher{}, all: make([]vector.Vector, len(op.cols)), own: make([]vector.Vector, inputs+len(op.cols)), out: out}
 	f.batch.Vecs = make([]*vector.Vector, len(f.own))
 	return f, nil
 }
@@ -132,7 +130,11 @@ func (f *lateFetcher) fetch() error {
 			}
 			f.at[f.order[to].row] = uint32(fetched + len(f.ids) - 1)
 		}
-		missing, err := f.fetcher.Fetch(store, f.ids, &f.part)
+		fetcher, err := f.fetcher(store)
+		if err != nil {
+			return err
+		}
+		missing, err := fetcher.Fetch(store, f.ids, &f.part)
 		if err != nil {
 			return err
 		}
@@ -146,6 +148,23 @@ func (f *lateFetcher) fetch() error {
 		from = to
 	}
 	return nil
+}
+
+// fetcher returns what reads rows of a store: of one leaf of a partitioned table.
+func (f *lateFetcher) fetcher(store catalog.StoreID) (*storage.Fetcher, error) {
+	leaf, err := f.home.leaf(store)
+	if err != nil {
+		return nil, err
+	}
+	fetcher := f.byLeaf[leaf]
+	if fetcher == nil {
+		if fetcher, err = f.op.run.query.View.NewFetcher(leaf, f.home.columns(store, f.op.cols)); err != nil {
+			return nil, err
+		}
+		f.w.onClose(fetcher.Close)
+		f.byLeaf[leaf] = fetcher
+	}
+	return fetcher, nil
 }
 
 func (f *lateFetcher) Flush() error { return f.out.Flush() }

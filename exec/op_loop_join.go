@@ -29,15 +29,16 @@ func (s *loopBuild) stored(col int) *vector.Vector { return s.loop.Store().Colum
 
 func (b *builder) loopJoin(p *joinPlan) ([]*stream, error) {
 	build := &loopBuild{loop: join.NewLoop(kindsOf(p.right))}
-	before, err := b.buildSide(p.node, build)
+	right, err := b.build(p.node.Right, p.node)
 	if err != nil {
 		return nil, err
 	}
+	before := b.intoBuild(p.node, right, build)
 	left, err := b.build(p.node.Left, p.node)
 	if err != nil {
 		return nil, err
 	}
-	return b.probe(p, left, before, &loopJoinOp{p, build}, build.loop, build.stored), nil
+	return b.probe(p, left, before, &loopJoinOp{p, build}, build.loop, build.stored, nil), nil
 }
 
 // loopJoinOp tests every left row with every right row.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/bits-and-blooms/bitset"
+
 	"github.com/weftdb/weft/planner"
 )
 
@@ -19,7 +21,16 @@ type partitionSource struct {
 	selections []*selection
 	leaves     []leafSource
 	stats      *nodeStats
+	// covering, where not nil, finds leaves that an anti join above keeps no row of.
+	covering *covering
+	// within, where not nil, are the leaves of interest at present; rounds adds up what is read when that
+	// changes, nil where all leaves are read at a time.
+	within *bitset.BitSet
+	rounds *scanTotals
 }
+
+// scanTotals are figures of one execution of a scan.
+type scanTotals struct{ selected, opened, groups int }
 
 // leafSource reads one leaf: its morsels follow those of the leaves before.
 type leafSource struct {
@@ -37,13 +48,12 @@ const (
 // Morsels selects the leaves and lists the morsels of all.
 func (s *partitionSource) Morsels(w *Worker) (int, error) {
 	s.leaves = s.leaves[:0]
-	set := s.node.SelectLeaves(s.run.env)
-	if len(s.selections) > 0 {
-		set = set.Clone()
-		for _, found := range s.selections {
-			set.InPlaceIntersection(found.leaves)
-			found.describe(s.stats)
-		}
+	set := s.selected()
+	for _, found := range s.selections {
+		found.describe(s.stats)
+	}
+	if s.within != nil {
+		set.InPlaceIntersection(s.within)
 	}
 	total, groups, opened := 0, 0, 0
 	for i, ok := set.NextSet(0); ok; i, ok = set.NextSet(i + 1) {
@@ -62,14 +72,35 @@ func (s *partitionSource) Morsels(w *Worker) (int, error) {
 		total += n
 		s.leaves = append(s.leaves, leaf)
 	}
-	if s.stats != nil {
-		s.report(int(set.Count()), opened, groups)
+	totals := scanTotals{int(set.Count()), opened, groups}
+	switch {
+	case s.rounds != nil:
+		s.rounds.add(totals)
+	case s.stats != nil:
+		s.report(totals)
 	}
 	return total, nil
 }
 
+func (t *scanTotals) add(more scanTotals) {
+	t.selected, t.opened, t.groups = t.selected+more.selected, t.opened+more.opened, t.groups+more.groups
+}
+
+// selected returns the leaves to be read, as far as it is known.
+func (s *partitionSource) selected() *bitset.BitSet {
+	set := s.node.SelectLeaves(s.run.env).Clone()
+	for _, found := range s.selections {
+		set.InPlaceIntersection(found.leaves)
+	}
+	if s.covering != nil {
+		set.InPlaceDifference(s.node.Parts.Desc.Covered(s.covering.seen))
+	}
+	return set
+}
+
 // report notes what this execution of the scan reads; of several the average is shown.
-func (s *partitionSource) report(selected, opened, groups int) {
+func (s *partitionSource) report(t scanTotals) {
+	selected, opened, groups := t.selected, t.opened, t.groups
 	all, left := len(s.node.Parts.Desc.Leaves), int(s.node.Parts.Selected.Count())
 	runs := s.stats.selects(selected)
 	text := fmt.Sprintf("%d out of %d", selected, left)

@@ -80,6 +80,7 @@ type Pipeline struct {
 	// Serial pipelines run on one worker: their rows' order matters, or they write.
 	Serial bool
 
+	round   *round // nil: it runs once
 	started bool
 	next    atomic.Int64
 	halted  atomic.Bool
@@ -105,6 +106,9 @@ func (r *run) run(p *Pipeline) error {
 	if p.started {
 		return nil
 	}
+	if p.round != nil {
+		return r.runRounds(p.round.of)
+	}
 	p.started = true
 	for _, before := range p.After {
 		if p.finished() {
@@ -119,9 +123,18 @@ func (r *run) run(p *Pipeline) error {
 			return err
 		}
 	}
+	return r.fed(p)
+}
+
+// fed notes that p has fed its sink, which is finished after the last pipeline that feeds it.
+func (r *run) fed(p *Pipeline) error {
 	if p.Sink.pending--; p.Sink.pending > 0 {
 		return nil
 	}
+	return r.finish(p)
+}
+
+func (r *run) finish(p *Pipeline) error {
 	return r.guard(func() error {
 		w := r.newWorker(0, &p.halted)
 		defer r.beginStretch().end(w)
@@ -147,18 +160,26 @@ func (p *Pipeline) finished() bool {
 // scan runs p's source to its end on the workers that its morsels can keep busy.
 func (r *run) scan(p *Pipeline) error {
 	took := r.beginStretch()
-	workers := []*Worker{r.newWorker(0, &p.halted)}
+	first, err := r.worker(p, 0)
+	workers := []*Worker{first}
 	var morsels int
-	err := r.guard(func() (err error) {
-		morsels, err = p.Source.Morsels(workers[0])
-		return err
-	})
+	if err == nil {
+		err = r.guard(func() (err error) {
+			morsels, err = p.Source.Morsels(first)
+			return err
+		})
+	}
+	for id := 1; err == nil && id < min(r.threads, morsels) && !p.Serial; id++ {
+		var w *Worker
+		w, err = r.worker(p, id)
+		workers = append(workers, w)
+	}
 	if err != nil || morsels == 0 {
 		took.end(workers...)
-		return workers[0].close(err)
-	}
-	for id := 1; id < min(r.threads, morsels) && !p.Serial; id++ {
-		workers = append(workers, r.newWorker(id, &p.halted))
+		for _, w := range workers {
+			err = p.leave(w, err)
+		}
+		return err
 	}
 	failed := make(chan error, len(workers))
 	for _, w := range workers[1:] {
@@ -185,7 +206,15 @@ func (r *run) work(p *Pipeline, w *Worker, morsels int) error {
 	if err != nil {
 		p.halted.Store(true)
 	}
-	return w.close(err)
+	return p.leave(w, err)
+}
+
+// leave releases what a worker holds, but for what stays open for more rounds.
+func (p *Pipeline) leave(w *Worker, err error) error {
+	if p.round == nil || p.round.fresh < 0 {
+		return w.close(err)
+	}
+	return w.closeFrom(p.round.workers[w.ID].kept, err)
 }
 
 // hostile puts a mangler in front of a pusher in builds with the invariants tag.
@@ -198,9 +227,15 @@ func hostile(out Pusher) Pusher {
 
 // open opens a worker's instances of the source and of what its rows are pushed to.
 func (p *Pipeline) open(w *Worker) (Scanner, Pusher, error) {
-	out, err := p.Sink.Open(w)
-	for i := len(p.Ops) - 1; i >= 0 && err == nil; i-- {
-		out, err = p.Ops[i].Open(w, hostile(out))
+	var out Pusher
+	var err error
+	if p.round != nil && p.round.fresh >= 0 {
+		out = keptOpen{p.round.workers[w.ID].out}
+		for i := p.round.fresh - 1; i >= 0 && err == nil; i-- {
+			out, err = p.Ops[i].Open(w, hostile(out))
+		}
+	} else {
+		out, err = p.openFrom(0, w)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -208,6 +243,15 @@ func (p *Pipeline) open(w *Worker) (Scanner, Pusher, error) {
 	out = hostile(out)
 	scanner, err := p.Source.Open(w, out)
 	return scanner, out, err
+}
+
+// openFrom opens the sink and the operators from one on.
+func (p *Pipeline) openFrom(first int, w *Worker) (Pusher, error) {
+	out, err := p.Sink.Open(w)
+	for i := len(p.Ops) - 1; i >= first && err == nil; i-- {
+		out, err = p.Ops[i].Open(w, hostile(out))
+	}
+	return out, err
 }
 
 func (r *run) pushMorsels(p *Pipeline, w *Worker, morsels int) error {
@@ -229,6 +273,9 @@ func (r *run) pushMorsels(p *Pipeline, w *Worker, morsels int) error {
 		}
 		if errors.Is(err, ErrStop) {
 			p.next.Store(int64(morsels)) // the others end after their morsel
+			if p.round != nil {
+				p.round.stopped.Store(true)
+			}
 			break
 		}
 		if err != nil {

@@ -27,6 +27,15 @@ type runtimeFilter struct {
 	made   bool
 	filter *join.Filter // nil = not worth its cost
 	counts filterCounts
+	shown  shownFilter
+}
+
+// shownFilter is what EXPLAIN ANALYZE tells of what a filter is: of all, where a join in rounds makes one
+// after the other.
+type shownFilter struct {
+	last  *join.Filter
+	rows  int64
+	times int
 }
 
 // filterCounts are what EXPLAIN ANALYZE tells of a filter.
@@ -86,7 +95,24 @@ func (f *runtimeFilter) get() (*join.Filter, error) {
 	var err error
 	f.filter, err = f.build.table.KeyFilter(f.keys...)
 	f.made = err == nil
+	if f.filter != nil {
+		f.shown = shownFilter{f.filter, f.shown.rows + f.filter.Rows(), f.shown.times + 1}
+	}
 	return f.filter, err
+}
+
+// lastMade returns the filter made last; nil when there was none worth its cost.
+func (f *runtimeFilter) lastMade() *join.Filter {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.shown.last
+}
+
+// renew forgets the filter, because the build makes another table.
+func (f *runtimeFilter) renew() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.made, f.filter = false, nil
 }
 
 // filterProbe is a runtimeFilter in one worker.
@@ -246,7 +272,7 @@ func (f *runtimeFilter) describe() planner.Fact {
 	if c.tested > 0 {
 		percent = 100 * float64(c.passed) / float64(c.tested)
 	}
-	if low, high, ok := f.filter.Bounds(0); ok && len(f.keys) == 1 && low <= high {
+	if low, high, ok := f.shown.last.Bounds(0); ok && len(f.keys) == 1 && f.shown.times == 1 && low <= high {
 		bounds = fmt.Sprintf(", range [%d, %d]", low, high)
 	}
 	switch {
@@ -256,8 +282,8 @@ func (f *runtimeFilter) describe() planner.Fact {
 		disabled = fmt.Sprintf("by %d of %d workers", c.disabled, c.workers)
 	}
 	return planner.Fact{Key: fmt.Sprint(factFilter, f.number),
-		Text: fmt.Sprintf("keys %d%s, tested %d, passed %d (%.1f%%), row groups skipped %d, disabled %s", f.filter.Rows(), bounds, c.tested, c.passed, percent, c.skipped, disabled),
-		Value: []planner.Fact{{Key: "Runtime Filter", Value: fmt.Sprint("RF", f.number)}, {Key: "Form", Value: f.filter.Form()}, {Key: "Keys", Value: f.filter.Rows()},
+		Text: fmt.Sprintf("keys %d%s, tested %d, passed %d (%.1f%%), row groups skipped %d, disabled %s", f.shown.rows, bounds, c.tested, c.passed, percent, c.skipped, disabled),
+		Value: []planner.Fact{{Key: "Runtime Filter", Value: fmt.Sprint("RF", f.number)}, {Key: "Form", Value: f.shown.last.Form()}, {Key: "Keys", Value: f.shown.rows},
 			{Key: "Rows Tested", Value: c.tested}, {Key: "Rows Passed", Value: c.passed}, {Key: "Row Groups Skipped", Value: c.skipped}}}
 }
 
@@ -265,9 +291,9 @@ func (f *runtimeFilter) describe() planner.Fact {
 func (h *hashBuild) filterTexts() planner.Fact {
 	var list []string
 	for _, f := range h.lent {
-		filter, err := f.get()
-		if filter == nil || err != nil {
-			continue // its scan has reported the error
+		filter := f.lastMade()
+		if filter == nil {
+			continue
 		}
 		var from, to []string
 		for i, k := range f.keys {

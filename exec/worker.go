@@ -46,9 +46,12 @@ func (w *Worker) Check() error {
 func (w *Worker) onClose(f func() error) { w.closers = append(w.closers, f) }
 
 // close releases what the worker holds and returns the first error.
-func (w *Worker) close(err error) error {
-	err = closeAll(w.closers, err)
-	w.closers = nil
+func (w *Worker) close(err error) error { return w.closeFrom(0, err) }
+
+// closeFrom releases what the worker holds but for the first things.
+func (w *Worker) closeFrom(first int, err error) error {
+	err = closeAll(w.closers[first:], err)
+	w.closers = w.closers[:first]
 	return err
 }
 

@@ -56,6 +56,9 @@ func (t *Table) Finish(f Finisher) error {
 		t.takeBack()
 		t.startSpill()
 	}
+	if t.spill.Grouping != nil {
+		return t.leaveGroups(&f)
+	}
 	if err := t.gather(&f); err != nil {
 		return err
 	}

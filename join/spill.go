@@ -16,6 +16,8 @@ type Spill struct {
 	// Whole keeps all rows in one partition: for joins in which a row's result depends on rows with
 	// other keys, as that of NOT IN does on NULLs.
 	Whole bool
+	// Grouping sends rows to groups instead of partitions by hash; nil = there are none.
+	Grouping *Grouping
 	// Probe are the kinds of what Router writes of probe rows: their keys first, as many as the build's.
 	Probe []vector.Kind
 }
@@ -31,10 +33,6 @@ type spill struct {
 	build []*Spool // by partition, since on
 	probe []*Spool // by partition, nil = in memory; made by Finish
 }
-
-// scatterBytes is about what one worker's buffers for all partitions take. That much of what its rows
-// were granted is kept for them.
-const scatterBytes = fanOut * spoolBytes
 
 // MaySpill reports whether build rows can go to disk.
 func (t *Table) MaySpill() bool { return t.spill != nil }
@@ -55,9 +53,12 @@ func (t *Table) startSpill() {
 	s.on.Store(true)
 }
 
-// partitions returns the number of partitions of a level.
+// partitions returns the number of parts that build rows are divided into first.
 func (s *Spill) partitions() int {
-	if s.Whole {
+	switch {
+	case s.Grouping != nil:
+		return s.Grouping.Groups
+	case s.Whole:
 		return 1
 	}
 	return fanOut
@@ -89,9 +90,10 @@ func (b *Builder) add(n int, sel vector.Sel) error {
 	return b.scatter.Append(b.vecs[:len(t.spec.Keys)], b.vecs, n, sel) // the store has not taken them
 }
 
-// toDisk scatters the builder's rows.
+// toDisk scatters the builder's rows. What its rows were granted is kept for its buffers, as far as these
+// need it.
 func (b *Builder) toDisk() error {
-	b.scatter = newScatter(b.table.spill.build, 0)
+	b.scatter = b.table.spill.newSpreader()
 	keys := len(b.table.spec.Keys)
 	vecs := NewBlock(len(b.store.cols))
 	for from := 0; from < b.store.rows; from += BlockRows {
@@ -101,16 +103,15 @@ func (b *Builder) toDisk() error {
 			return err
 		}
 	}
-	kept := min(b.store.granted, scatterBytes)
+	kept := min(b.store.granted, b.table.spill.spreadBytes())
 	b.store.granted -= kept
 	b.store.release()
 	b.store.granted = kept
 	return nil
 }
 
-// gather ends the build of a spilled table: all rows are on disk, and those partitions that fit come
-// back into memory.
-func (t *Table) gather(f *Finisher) error {
+// allToDisk writes what the builders still have in memory.
+func (t *Table) allToDisk() error {
 	for _, b := range t.builders {
 		if b.scatter == nil {
 			if err := b.toDisk(); err != nil {
@@ -124,6 +125,15 @@ func (t *Table) gather(f *Finisher) error {
 		b.store.release()
 	}
 	t.builders = nil
+	return nil
+}
+
+// gather ends the build of a spilled table: all rows are on disk, and those partitions that fit come
+// back into memory.
+func (t *Table) gather(f *Finisher) error {
+	if err := t.allToDisk(); err != nil {
+		return err
+	}
 	s := t.spill
 	s.probe = make([]*Spool, len(s.build))
 	order := make([]int, len(s.build))
@@ -337,6 +347,9 @@ type SpillFigures struct {
 
 // SpillFigures returns what is on disk after the last probe row.
 func (t *Table) SpillFigures() SpillFigures {
+	if t.spill == nil {
+		return SpillFigures{}
+	}
 	f := SpillFigures{Partitions: len(t.spill.build)}
 	for i, probe := range t.spill.probe {
 		f.BuildBytes += t.spill.build[i].bytes

@@ -158,6 +158,7 @@ func pad(b []byte) []byte {
 type SpoolReader struct {
 	spool *Spool
 	next  int // block
+	end   int // the block to stop at
 	from  int // row in the block that is loaded
 	words []uint64
 	rows  *Store
@@ -169,14 +170,14 @@ type SpoolReader struct {
 
 // NewReader returns a reader of a spool that is written no more.
 func (s *Spool) NewReader() *SpoolReader {
-	return &SpoolReader{spool: s, rows: NewStore(s.kinds, nil), vecs: NewBlock(len(s.kinds))}
+	return &SpoolReader{spool: s, end: len(s.blocks), rows: NewStore(s.kinds, nil), vecs: NewBlock(len(s.kinds))}
 }
 
 // Next returns the next rows, as many as a batch takes; n = 0 at the end. The vectors are the reader's
 // until the next call.
 func (r *SpoolReader) Next() (vecs []*vector.Vector, n int, err error) {
 	for r.from == r.rows.rows {
-		if r.next == len(r.spool.blocks) {
+		if r.next == r.end {
 			return nil, 0, nil
 		}
 		if err := r.load(r.spool.blocks[r.next]); err != nil {

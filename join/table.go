@@ -87,7 +87,7 @@ func (t *Table) kinds() []vector.Kind {
 type Builder struct {
 	table   *Table
 	store   *Store
-	scatter *Scatter // once the table is spilled
+	scatter spreader // once the table is spilled
 	vecs    []*vector.Vector
 	sel     vector.Sel
 }

@@ -262,6 +262,9 @@ func (e *explainer) describeParts(n *Scan, d *detail) {
 	for _, ps := range n.Parts.Selectors {
 		runTime = append(runTime, fmt.Sprintf("PS%d", ps.ID))
 	}
+	if n.Parts.Covered {
+		runTime = append(runTime, "values of anti join")
+	}
 	switch {
 	case len(runTime) > 0:
 		text += "; run time: " + strings.Join(runTime, " AND ")

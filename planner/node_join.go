@@ -54,6 +54,11 @@ type Join struct {
 	Out []*expr.Col
 	// Selectors find, from the right rows, the partitions that scans on the left have to read.
 	Selectors []*PartSelector
+	// Covers tells that leaves of the scan of a partitioned table that the left side is need not be read
+	// when the right rows have all values, of the only key, that they list.
+	Covers bool
+	// Wise tells how the join may be carried out partition-wise; nil where it cannot.
+	Wise *PartitionWise
 	// RightUnique tells that no two right rows have equal keys: the first match ends the probe.
 	RightUnique bool
 }

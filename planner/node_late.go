@@ -3,6 +3,7 @@ package planner
 import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/prune"
 )
 
 // LateFetch adds columns of a table to rows that know which of its rows they come from: what a scan
@@ -12,7 +13,8 @@ type LateFetch struct {
 	Input   Node
 	Table   *catalog.Table
 	Alias   string
-	Ref     *expr.Col // the row's reference, a column of Input that is never NULL
+	Parts   *prune.Desc // where the table is partitioned: rows are in its leaves
+	Ref     *expr.Col   // the row's reference, a column of Input that is never NULL
 	Columns []ScanCol
 }
 

@@ -21,6 +21,8 @@ type PartScan struct {
 	// not read. WhyAll tells why there are none, where there is a join above.
 	Selectors []*PartSelector
 	WhyAll    string
+	// Covered tells that an anti join above leaves out leaves whose values it finds in all its other rows.
+	Covered bool
 	// Number is the scan's in the plan, 0 where no join is above.
 	Number int
 	// only tells that the statement says ONLY: a partitioned table has no rows of its own.
@@ -119,7 +121,7 @@ func (b *binder) prune(n *Scan) {
 		return
 	}
 	known := &prune.Knowledge{}
-	p := &PartScan{Desc: n.Parts.Desc, Selected: n.Parts.Desc.Select(n.Filter, n.columnAt, known), Selectors: n.Parts.Selectors, WhyAll: n.Parts.WhyAll, Number: n.Parts.Number}
+	p := &PartScan{Desc: n.Parts.Desc, Selected: n.Parts.Desc.Select(n.Filter, n.columnAt, known), Selectors: n.Parts.Selectors, WhyAll: n.Parts.WhyAll, Covered: n.Parts.Covered, Number: n.Parts.Number}
 	p.AtStart = known.Waiting
 	if p.Selected.Equal(n.Parts.Selected) {
 		p.rows = n.Parts.rows

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 )
 
@@ -98,12 +99,12 @@ func (b *binder) lateScans(top Node) []*lateScan {
 	}
 	var out []*lateScan
 	for _, scan := range scans {
-		if !scan.Table.HasView || scan.Parts != nil {
+		if !scan.Table.HasView && !scan.anyLeaf(func(t *catalog.Table) bool { return t.HasView }) {
 			continue
 		}
 		s := &lateScan{scan: scan}
 		for _, c := range scan.Columns {
-			if !scan.Table.Columns[c.Pos].Covered && !used[c.Col.ID] {
+			if !used[c.Col.ID] && !scan.covers(c.Pos) {
 				s.late = append(s.late, c)
 			}
 		}
@@ -112,6 +113,21 @@ func (b *binder) lateScans(top Node) []*lateScan {
 		}
 	}
 	return out
+}
+
+// covers reports whether the column view has a column: in all leaves that are read of a partitioned
+// table.
+func (n *Scan) covers(pos int) bool {
+	if n.Parts == nil {
+		return n.Table.HasView && n.Table.Columns[pos].Covered
+	}
+	leaves := n.Parts.Desc.Leaves
+	for i, ok := n.Parts.Selected.NextSet(0); ok; i, ok = n.Parts.Selected.NextSet(i + 1) {
+		if t := leaves[i].Table; !t.HasView || !t.Columns[leaves[i].Columns[pos]].Covered {
+			return false
+		}
+	}
+	return true
 }
 
 // collectLate goes down to the scans whose rows reach top at most once filtered, joined and reduced,
@@ -183,7 +199,7 @@ func (b *binder) worthWaiting(s *lateScan, rows float64) bool {
 	if b.columnsForbidden(early) != "" {
 		return false
 	}
-	if access, _ := early.columnAccess(false); access != AccessColumns {
+	if access, _ := b.viewAccess(early); access != AccessColumns {
 		return false
 	}
 	_, columns := b.scanCost(early, AccessColumns)
@@ -219,7 +235,11 @@ func (s *lateScan) waits(id expr.ColID) bool {
 func (b *binder) fetched(top Node, s *lateScan) Node {
 	ref := b.column("ctid", rowRefType, true)
 	early, computed := s.rebuild(top, ref)
-	var out Node = &LateFetch{Input: early, Table: s.scan.Table, Alias: s.scan.Alias, Ref: ref, Columns: s.late}
+	late := &LateFetch{Input: early, Table: s.scan.Table, Alias: s.scan.Alias, Ref: ref, Columns: s.late}
+	if s.scan.Parts != nil {
+		late.Parts = s.scan.Parts.Desc
+	}
+	var out Node = late
 	if computed == nil {
 		return keepOrder(out, top.Cols())
 	}

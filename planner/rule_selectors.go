@@ -67,6 +67,7 @@ func selectPartitions(b *binder, n Node) Node {
 		c := *join
 		s := &selecting{b: b, join: &c, outer: setOf(c.Right.Cols())}
 		c.Left = s.below(c.Left, s.conditions(), s.forbidden())
+		s.cover()
 		return &c
 	})
 }
@@ -90,6 +91,28 @@ func (s *selecting) forbidden() string {
 		return whyNullAware
 	}
 	return fmt.Sprintf("%s by %s join", whyPreserved, strings.ToLower(strings.TrimSpace(s.join.Kind.String())))
+}
+
+// cover lets an anti join leave out leaves by list of which it would keep no row: every value that they
+// list is a key of its build. That needs no condition besides, and tells nothing of NULLs.
+func (s *selecting) cover() {
+	n := s.join
+	if n.Kind != AntiJoin || len(n.Keys) != 1 || len(n.Residual)+len(n.On) > 0 || !s.b.settings.EnablePruning {
+		return
+	}
+	scan := PartitionedInput(n.Left)
+	if scan == nil || !scan.Parts.Desc.Listed() {
+		return
+	}
+	columns, types := scan.Parts.Desc.DividedBy()
+	key := n.Keys[0]
+	if len(columns) != 1 || expr.VolatilityOf(key.Right) == expr.Volatile || !prune.SameDivision(types[0], key.Right.Type()) {
+		return
+	}
+	if c, ok := origin(n.Left, key.Left).(*expr.Col); ok && expr.Equal(c, scan.columnAt(columns[0])) {
+		n.Covers = true
+		scan.Parts.Covered, scan.Parts.WhyAll = true, "" // both are this rule's copies
+	}
 }
 
 // conditions are what is true for every pair of rows that match.

@@ -28,6 +28,7 @@ var rules = []rule{
 	{name: "choose_join", required: true, apply: chooseJoins},
 	{name: "choose_access", required: true, apply: chooseAccess},
 	{name: "select_partitions", apply: selectPartitions},
+	{name: "partitionwise_join", apply: joinPartitionWise},
 }
 
 // RuleNames lists the rules that SET disabled_rules accepts.
