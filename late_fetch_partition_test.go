@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing")
+	"testing"
+)
 
 // TestLateFetchPartitions fetches columns late from the leaves of a partitioned table, of which one has
 // its columns in another order: by sorting and by a join, with rows of the transaction's own.
