@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -162,6 +161,9 @@ func (b *backup) copy() error {
 	if err := syncDir(b.to, b.target); err != nil {
 		return err
 	}
+	if err := writeFileSynced(b.to, b.to.PathJoin(b.target, redoFile), nil); err != nil { // rows has all there is
+		return ioError("write REDO file of backup", err)
+	}
 	format := e.format
 	format.Incarnation++ // from here on the copy has a history of its own
 	if err := writeFormat(b.to, b.target, format); err != nil {
@@ -236,16 +238,6 @@ func (e *Engine) Flush(ctx context.Context) error {
 	case <-e.stopped:
 		return e.failed()
 	}
-}
-
-// syncLog makes everything in the log durable. The commit mutex is held.
-func (e *Engine) syncLog() error {
-	batch := e.newBatch()
-	defer e.freeBatch(batch)
-	if err := batch.LogData(nil, nil); err != nil {
-		return ioError("sync log", err)
-	}
-	return e.guard("sync log", func() error { return e.db.Apply(batch, pebble.Sync) })
 }
 
 // transfer copies the checkpoint to another file system.

@@ -136,7 +136,7 @@ func TestBackupUnderWriters(t *testing.T) {
 				must(t, e.Backup(bg, dir))
 				names, err := mem.List(dir)
 				must(t, err)
-				if len(names) != 2 {
+				if len(names) != 3 {
 					t.Errorf("the copy holds %v", names)
 				}
 				backedUp(t, Options{Dir: dir, FS: mem.CrashClone(vfs.CrashCloneCfg{})}, want)
@@ -177,7 +177,7 @@ func TestBackupFiles(t *testing.T) {
 	}
 	names, err := filepath.Glob(filepath.Join(target, "*"))
 	must(t, err)
-	if got := strings.Join(names, " "); got != filepath.Join(target, "FORMAT")+" "+filepath.Join(target, "rows") {
+	if got := strings.Join(names, " "); got != filepath.Join(target, "FORMAT")+" "+filepath.Join(target, "REDO")+" "+filepath.Join(target, "rows") {
 		t.Errorf("the copy holds %s", got)
 	}
 	copied := openTest(t, Options{Dir: target})

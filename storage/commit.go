@@ -100,7 +100,7 @@ func (t *Txn) apply(ctx context.Context) (done pendingSync, err error) {
 	p := t.newCommit()
 	if err = p.prepare(ctx); err == nil {
 		p.mark()
-		done.number, err = t.publish(p)
+		done, err = t.publish(p)
 	}
 	if p.files != nil {
 		p.files.remove() // those ingested are gone
@@ -110,22 +110,21 @@ func (t *Txn) apply(ctx context.Context) (done pendingSync, err error) {
 		return done, err
 	}
 	if done.batch = p.batch; p.files != nil {
-		done.synced = true
-		t.e.durable.advance(done.number) // ending the transaction removes files, for which nobody need wait
+		t.e.durable.advance(done.commit) // ending the transaction removes files, for which nobody need wait
 	}
 	return done, nil
 }
 
 // publish makes a commit visible, if it is in order with the other serializable transactions.
-func (t *Txn) publish(p *pendingCommit) (number uint64, err error) {
+func (t *Txn) publish(p *pendingCommit) (done pendingSync, err error) {
 	if t.serial == nil {
 		return t.e.publish(p)
 	}
 	err = t.e.serial.commit(t.serial, func() (err error) {
-		number, err = t.e.publish(p)
+		done, err = t.e.publish(p)
 		return err
 	})
-	return number, err
+	return done, err
 }
 
 // prepare encodes the transaction's writes.
@@ -347,30 +346,33 @@ func (g *touchedGroup) touch() {
 }
 
 // publish gives the commit its number and makes it visible.
-func (e *Engine) publish(p *pendingCommit) (number uint64, err error) {
+func (e *Engine) publish(p *pendingCommit) (done pendingSync, err error) {
 	e.commitMu.Lock()
 	defer e.commitMu.Unlock()
 	if err := e.failed(); err != nil {
-		return 0, err
+		return done, err
 	}
 	old := e.published.Load()
 	next := &committedState{commit: old.commit + 1, catalog: old.catalog}
 	if p.t.next != nil {
 		if p.merged, err = catalog.Merge(old.catalog, p.t.base, p.t.next); err != nil {
-			return 0, err
+			return done, err
 		}
 		next.catalog = p.merged
 	}
 	if err := e.number(p, old, next); err != nil {
-		return 0, ioError("encode commit", err)
+		return done, ioError("encode commit", err)
 	}
 	if p.files != nil {
+		if done.number, err = e.numberBatch(p.batch); err != nil {
+			return done, err
+		}
 		if err := p.addBatch(); err != nil {
-			return 0, err
+			return done, err
 		}
 		if e.wal {
 			if err := e.syncLog(); err != nil {
-				return 0, err
+				return done, err
 			}
 		}
 	}
@@ -389,9 +391,11 @@ func (e *Engine) publish(p *pendingCommit) (number uint64, err error) {
 	e.moves.add(p.t.moved, next.commit)
 	e.sequence.Add(1)
 	if p.files != nil {
-		err = e.ingestCommit(p.files.paths)
+		if err = e.ingestCommit(p.files.paths); err == nil && e.wal {
+			e.redo.ingested(done.number)
+		}
 	} else {
-		err = e.applyBatch(p.batch)
+		done.number, err = e.apply(p.batch)
 	}
 	// The log may fail when the store has taken the commit already. Nobody is told that it happened, but
 	// whoever reads from now on finds it, so it must be found whole, with its catalog.
@@ -407,9 +411,10 @@ func (e *Engine) publish(p *pendingCommit) (number uint64, err error) {
 		e.afterPublish(p, old, next)
 	}
 	if err != nil {
-		return 0, err
+		return done, err
 	}
-	return next.commit, nil
+	done.commit = next.commit
+	return done, nil
 }
 
 // holds reports whether the store shows a commit to new snapshots.

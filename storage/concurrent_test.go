@@ -347,6 +347,11 @@ func (s slowSyncFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, erro
 	return slowSyncFile{f}, err
 }
 
+func (s slowSyncFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
+	f, err := s.FS.OpenReadWrite(name, c, o...)
+	return slowSyncFile{f}, err
+}
+
 func (s slowSyncFS) ReuseForWrite(a, b string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := s.FS.ReuseForWrite(a, b, c)
 	return slowSyncFile{f}, err

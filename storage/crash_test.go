@@ -373,6 +373,11 @@ func (s *failingFS) Create(name string, c vfs.DiskWriteCategory) (vfs.File, erro
 	return failingFile{f, s}, err
 }
 
+func (s *failingFS) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
+	f, err := s.FS.OpenReadWrite(name, c, o...)
+	return failingFile{f, s}, err
+}
+
 func (s *failingFS) ReuseForWrite(a, b string, c vfs.DiskWriteCategory) (vfs.File, error) {
 	f, err := s.FS.ReuseForWrite(a, b, c)
 	return failingFile{f, s}, err

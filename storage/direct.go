@@ -30,21 +30,32 @@ func (e *Engine) freeBatch(b *pebble.Batch) {
 	}
 }
 
-// applyBatch hands a batch to Pebble without waiting for the log's sync, which the caller does with
-// SyncWait if there is a log. The commit mutex is held.
-func (e *Engine) applyBatch(b *pebble.Batch) error {
-	return e.guard("write log", func() error {
-		if e.wal {
-			return e.db.ApplyNoSyncWait(b, pebble.Sync)
-		}
-		return e.db.Apply(b, pebble.NoSync)
-	})
+// apply hands a batch to Pebble and to the redo log and returns its number. It is durable with redo.sync of
+// that or a later one. The commit mutex is held.
+func (e *Engine) apply(b *pebble.Batch) (number uint64, err error) {
+	if err = e.failed(); err == nil {
+		number, err = e.numberBatch(b)
+	}
+	if err != nil {
+		return 0, err
+	}
+	var small []byte // a large one's memory becomes Pebble's
+	if b.Len() <= maxRedoBatch {
+		small = b.Repr()
+	}
+	if err = e.guard("write log", func() error { return e.db.Apply(b, pebble.NoSync) }); err == nil && e.wal {
+		e.redo.add(number, small)
+	}
+	return number, err
 }
 
-// applyUnsynced hands a batch to Pebble whose durability comes with a later one's. The commit mutex
-// is held.
-func (e *Engine) applyUnsynced(b *pebble.Batch) error {
-	return e.guard("write log", func() error { return e.db.Apply(b, pebble.NoSync) })
+// numberBatch gives the next batch its number, for the redo log. The commit mutex is held.
+func (e *Engine) numberBatch(b *pebble.Batch) (number uint64, err error) {
+	if !e.wal {
+		return 0, nil
+	}
+	number = e.redo.lastNumber() + 1
+	return number, ioError("number batch", b.Set(metaKey(metaBatch), appendU64(nil, number), nil))
 }
 
 // guard runs a write; whatever goes wrong stops the engine.
@@ -63,25 +74,20 @@ func (e *Engine) guard(operation string, write func() error) (err error) {
 	return e.failed()
 }
 
-// writeUnsynced is applyUnsynced for callers that do not hold the commit mutex.
-func (e *Engine) writeUnsynced(b *pebble.Batch) error {
+// writeUnsynced applies a batch whose durability comes with a later one's.
+func (e *Engine) writeUnsynced(b *pebble.Batch) (number uint64, err error) {
 	e.commitMu.Lock()
 	defer e.commitMu.Unlock()
-	return e.applyUnsynced(b)
+	return e.apply(b)
 }
 
 // writeSynced writes a batch that is no commit and waits until it is durable.
 func (e *Engine) writeSynced(b *pebble.Batch) error {
-	e.commitMu.Lock()
-	err := e.applyBatch(b)
-	e.commitMu.Unlock()
+	number, err := e.writeUnsynced(b)
 	if err != nil || !e.wal {
 		return err
 	}
-	if err := b.SyncWait(); err != nil {
-		return e.fail("sync log", err)
-	}
-	return nil
+	return e.redo.sync(number)
 }
 
 // ingest makes files part of the store.

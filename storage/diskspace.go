@@ -19,6 +19,9 @@ func (e *Engine) checkRecoverySpace() error {
 		return ioError("list store", err)
 	}
 	var logBytes uint64
+	if info, err := e.fs.Stat(e.fs.PathJoin(e.dirs.root, redoFile)); err == nil { // opening it will tell
+		logBytes = uint64(info.Size())
+	}
 	for _, name := range names {
 		if !strings.HasSuffix(name, ".log") {
 			continue

@@ -24,8 +24,8 @@ type durability struct {
 // pendingSync is a commit whose transaction did not wait.
 type pendingSync struct {
 	batch  *pebble.Batch
-	number uint64
-	synced bool // it is durable, and so are those before
+	commit uint64
+	number uint64 // of the batch
 }
 
 // advance notes that commit n is durable.
@@ -99,16 +99,13 @@ func (e *Engine) syncLater(p pendingSync) {
 
 // syncNow waits until a commit is durable and frees its batch.
 func (e *Engine) syncNow(p pendingSync) error {
-	if e.wal && !p.synced {
-		if err := p.batch.SyncWait(); err != nil {
-			return e.fail("sync commit", err)
-		}
-		if err := e.failed(); err != nil { // what Pebble says then is not to be relied on
+	if e.wal {
+		if err := e.redo.sync(p.number); err != nil {
 			return err
 		}
 		e.metrics.syncWaits.Add(1)
 	}
-	e.durable.advance(p.number)
+	e.durable.advance(p.commit)
 	e.freeBatch(p.batch)
 	return nil
 }

@@ -55,6 +55,7 @@ type Engine struct {
 	keyBounds keyBounds
 	pages     *pageCache
 
+	redo    redoLog
 	durable durability
 	failure atomic.Pointer[sqlerr.Error]
 	stopped chan struct{} // closed when failure is set
@@ -180,6 +181,9 @@ func (e *Engine) Close() error {
 		s.release()
 	}
 	keep(ioError("close store", e.closeStore()))
+	if e.redo.file != nil {
+		keep(ioError("close REDO file", e.redo.file.Close()))
+	}
 	keep(e.failed()) // perhaps nobody has heard of it, and commits that did not wait for a sync are lost
 	if first == nil && !e.opts.InMemory {
 		keep(writeCloseNote(e.fs, e.dirs.root, e.dirs.rows))

@@ -225,7 +225,7 @@ func (f *indexFill) write(collect func() error) error {
 		}
 		e.keyBounds.raise(f.ix.index.ID, x.key)
 	}
-	if err := e.applyUnsynced(b); err != nil {
+	if _, err := e.apply(b); err != nil {
 		return err
 	}
 	return f.takeBack()
@@ -287,7 +287,8 @@ func (f *indexFill) takeBack() error {
 	if b == nil {
 		return nil
 	}
-	return e.applyUnsynced(b)
+	_, err := e.apply(b)
+	return err
 }
 
 // lockedRows adds the entries of the rows whose keys were locked, under locks of its own, which stay

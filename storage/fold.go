@@ -169,7 +169,7 @@ func (e *Engine) replacePages(id catalog.TableID, store catalog.StoreID, pages [
 	if len(folded) == 0 {
 		return 0, nil
 	}
-	if err := e.applyUnsynced(b); err != nil {
+	if _, err := e.apply(b); err != nil {
 		return 0, err
 	}
 	for _, page := range folded {

@@ -22,7 +22,7 @@ import (
 // Versions of what is on disk. A database written by a later version is refused; an earlier one is
 // migrated when it is opened. docs/format.md describes them.
 const (
-	formatVersion    = 3 // directory, key kinds, what the catalog describes
+	formatVersion    = 4 // directory, key kinds, what the catalog describes
 	rowCodecVersion  = 1 // rows and packed pages
 	keyCodecVersion  = 1 // memcomparable keys
 	unitFilesVersion = 1 // column unit files

@@ -239,7 +239,7 @@ func fillGoldenIndexes(t *testing.T, e *Engine) {
 var goldenFormats = []struct {
 	name string
 	fill func(*testing.T, *Engine)
-}{{"format1", fillGolden}, {"format2", fillGoldenIndexes}, {"format3", fillGoldenPartitions}}
+}{{"format1", fillGolden}, {"format2", fillGoldenIndexes}, {"format3", fillGoldenPartitions}, {"format4", fillGoldenPartitions}}
 
 // The same operations give the same bytes, for ever.
 func TestGoldenBytes(t *testing.T) {

@@ -23,7 +23,7 @@ type haltFS struct {
 
 	store string // the directory of Pebble's files
 
-	walSyncs atomic.Uint64 // syncs of log files
+	logSyncs atomic.Uint64 // syncs of log files
 	stalls   atomic.Uint64 // times writers had to wait for Pebble
 
 	// opening is set while Pebble opens the store.

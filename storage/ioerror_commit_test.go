@@ -27,6 +27,9 @@ func TestFailedCommitIsWhole(t *testing.T) {
 		}))})
 		tbl := createTable(t, e, kvTable(e, "t"))
 		insertKV(t, e, tbl, 1, "before")
+		e.commitMu.Lock()
+		must(t, e.syncLog())
+		e.commitMu.Unlock()
 		failing.Store(true)
 		x := e.Begin(TxnOptions{})
 		for i := range 30 {

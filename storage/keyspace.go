@@ -30,6 +30,7 @@ const (
 // Names under kindMeta.
 const (
 	metaCommit  = "commit"  // number of the commit that wrote it: every commit does
+	metaBatch   = "batch"   // number of the batch that wrote it: every batch does; see redoLog
 	metaCatalog = "catalog" // version, schemas, next ids
 )
 

@@ -100,5 +100,5 @@ func (t *Txn) discardLoads() {
 		}
 	}
 	t.loads = nil
-	_ = t.e.writeUnsynced(b) // a failure is kept by the engine
+	_, _ = t.e.writeUnsynced(b) // a failure is kept by the engine
 }

@@ -47,7 +47,7 @@ func (e *Engine) Metrics() Metrics {
 	return Metrics{
 		CommitNumber: e.CommitNumber(), DurableNumber: e.durable.done.Load(),
 		Commits: c.commits.Load(), CommitRows: c.commitRows.Load(), EmptyCommits: c.emptyCommits.Load(),
-		Rollbacks: c.rollbacks.Load(), SyncWaits: c.syncWaits.Load(), LogSyncs: e.fs.walSyncs.Load(),
+		Rollbacks: c.rollbacks.Load(), SyncWaits: c.syncWaits.Load(), LogSyncs: e.fs.logSyncs.Load(),
 		UniqueConflicts: c.uniqueConflicts.Load(), RowConflicts: c.rowConflicts.Load(),
 		LockWaits: e.locks.waits.Load(), Deadlocks: e.locks.deadlocks.Load(),
 		LoadedRows: c.loadedRows.Load(), SpilledBytes: c.spilledBytes.Load(), Snapshots: c.snapshots.Load(),

@@ -69,11 +69,15 @@ func Open(o Options) (*Engine, error) {
 		fs: &haltFS{FS: base}, locks: newLockManager(), rows: newRowCache(max(o.RowCacheBytes, 0)), pages: newPageCache(max(o.PageCacheBytes, 0)), stopped: make(chan struct{})}
 	e.stores.stores = map[catalog.StoreID]*storeState{}
 	e.journal.groups = map[groupID]*groupState{}
+	e.redo.e, e.redo.written.L = e, &e.redo.mu
 	e.dirs = directories{root: o.Dir, rows: base.PathJoin(o.Dir, "rows"), temp: base.PathJoin(o.Dir, "tmp")}
 	e.fs.store, e.fs.opening, e.fs.fail = e.dirs.rows, &e.opening, e.fail
 	if err := e.open(osFS); err != nil {
 		if e.db != nil {
 			_ = e.closeStore()
+		}
+		if e.redo.file != nil {
+			_ = e.redo.file.Close()
 		}
 		if e.dbLock != nil {
 			_ = e.dbLock.Close()
@@ -122,6 +126,11 @@ func (e *Engine) open(osFS bool) error {
 	}
 	if info := e.damage.Load(); info != nil {
 		_ = e.fail("read "+info.Path, info.Details)
+	}
+	if e.failed() == nil { // else there is damage; what can be read is
+		if err := e.openRedo(); err != nil {
+			return err
+		}
 	}
 	return e.load()
 }

@@ -83,7 +83,7 @@ func (s *storeState) reserve(e *Engine, n int) (first uint64, err error) {
 		if err := b.Set(counterKey(s.id, counterIDs), appendU64(nil, limit), nil); err != nil {
 			return 0, ioError("reserve row ids", err)
 		}
-		if err := e.writeUnsynced(b); err != nil {
+		if _, err := e.writeUnsynced(b); err != nil {
 			return 0, err
 		}
 		s.reserved = limit
