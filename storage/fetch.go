@@ -164,6 +164,11 @@ func (f *Fetcher) Close() error {
 // Fetch is NewFetcher, one Fetch and Close, for callers that fetch once. The rows are copied into
 // fresh memory of the caller's batch.
 func (v *View) Fetch(tbl *catalog.Table, store catalog.StoreID, ids []uint64, cols []int, b *vector.Batch) (vector.Bitmap, error) {
+	if len(ids) == 1 {
+		if ok, err := v.fetchOne(tbl, MakeRowRef(store, ids[0]), cols, b); ok || err != nil {
+			return nil, err
+		}
+	}
 	f, err := v.newFetcher(tbl, cols, len(ids))
 	if err != nil {
 		return nil, err

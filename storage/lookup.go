@@ -39,7 +39,40 @@ func (v *View) LookupRow(tbl *catalog.Table, index *catalog.Index, key []vector.
 		}
 		e.rows.put(encoded, row, ref, v.snap.state.commit)
 	}
+	v.noteFound(ref, row)
 	return ref, true, codec.decodeRow(row, cols, b)
+}
+
+// fetchOne is Fetch of one row, without an iterator. ok is false, with nothing done, for a row that is not
+// there or that the view's transaction may have written.
+func (v *View) fetchOne(tbl *catalog.Table, ref RowRef, cols []int, b *vector.Batch) (ok bool, err error) {
+	if v.overlay != nil && v.overlay.groups(ref.Store()) > 0 {
+		return false, nil
+	}
+	codec, err := v.snap.e.codec(tbl)
+	if err != nil {
+		return false, err
+	}
+	row, err := v.storedRow(codec, ref)
+	if row == nil || err != nil {
+		return false, err
+	}
+	v.noteFound(ref, row)
+	return true, codec.decodeRow(row, cols, b)
+}
+
+// foundRow is a committed row that was there, with these bytes, at a commit.
+type foundRow struct {
+	ref RowRef
+	row []byte
+	at  uint64
+}
+
+// noteFound keeps a row that a transaction has read by itself, and may be about to write.
+func (v *View) noteFound(ref RowRef, row []byte) {
+	if v.overlay != nil {
+		v.overlay.found.Store(&foundRow{ref, row, v.snap.state.commit})
+	}
 }
 
 // storedRow returns the committed row that the view sees, nil if there is none. Its page is taken from

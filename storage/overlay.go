@@ -33,6 +33,9 @@ type overlay struct {
 	anything bool        // some version was ever added
 	spill    *spillStore // nil = everything is in memory
 
+	// found is the last single row that a view of the transaction has read.
+	found atomic.Pointer[foundRow]
+
 	// users are the transaction, until it has ended, and the views that read the overlay. The last one
 	// removes the spilled versions.
 	users atomic.Int64

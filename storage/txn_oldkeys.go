@@ -106,9 +106,13 @@ func (t *Txn) newestRow(c *tableCodec, ref RowRef) ([]byte, error) {
 	if row, own, err := t.ownRow(ref); own || err != nil {
 		return row, err
 	}
+	changed := t.e.journal.pageLastChange(ref.Store(), ref.Row()>>6)
+	if f := t.overlay.found.Load(); f != nil && f.ref == ref && changed <= f.at {
+		return f.row, nil
+	}
 	page := int(ref.Row() >> 6 & 1023)
 	pages := t.e.pages.find(groupID{ref.Store(), ref.Group()})
-	if p := pages.get(page, math.MaxUint64, t.e.journal.pageLastChange(ref.Store(), ref.Row()>>6)); p != nil && p.data != nil {
+	if p := pages.get(page, math.MaxUint64, changed); p != nil && p.data != nil {
 		r := pageReader{codec: c}
 		r.packed.adopt(p.data, c.tableLayout)
 		r.live = r.packed.present
