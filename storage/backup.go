@@ -158,11 +158,11 @@ func (b *backup) copy() error {
 	if err := b.canceled(); err != nil {
 		return err
 	}
-	if err := syncDir(b.to, b.target); err != nil {
-		return err
-	}
 	if err := writeFileSynced(b.to, b.to.PathJoin(b.target, redoFile), nil); err != nil { // rows has all there is
 		return ioError("write REDO file of backup", err)
+	}
+	if err := syncDir(b.to, b.target); err != nil {
+		return err
 	}
 	format := e.format
 	format.Incarnation++ // from here on the copy has a history of its own
