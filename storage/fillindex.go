@@ -28,7 +28,7 @@ func (t *Txn) AwaitWriters(ctx context.Context, id catalog.TableID) error {
 	if err := t.checkActive(); err != nil {
 		return err
 	}
-	return t.e.locks.awaitHolders(ctx, &t.owner, resource{kind: lockTable, object: uint32(id)}, TableShare)
+	return t.e.locks.awaitHolders(ctx, &t.owner, resource{kind: lockRelation, object: uint32(id)}, TableShare)
 }
 
 // fillRows is how many rows a step of FillIndex takes: more make commits wait longer for the mutex,

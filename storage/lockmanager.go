@@ -33,8 +33,8 @@ type lockManager struct {
 
 type lockShard struct {
 	mu    sync.Mutex
-	locks map[resource]lockState // guarded by mu
-	_     [40]byte               // keeps neighbours off the cache line
+	locks lockTable // guarded by mu
+	_     [40]byte  // keeps neighbours off the cache line
 }
 
 // lockState is what is held of a resource. The usual case, one holder and nobody waiting, takes no
@@ -100,23 +100,14 @@ func (o *lockOwner) noteTable(r resource, mode LockMode) {
 	o.table.Store(uint64(r.object)<<8 | modes)
 }
 
-func newLockManager() *lockManager {
-	m := &lockManager{}
-	for i := range m.shards {
-		m.shards[i].locks = map[resource]lockState{}
-	}
-	return m
-}
-
 func (m *lockManager) shard(r resource) *lockShard {
-	h := (r.id ^ uint64(r.object)<<32 ^ uint64(r.kind)<<56) * 0x9E3779B97F4A7C15
-	return &m.shards[h>>58]
+	return &m.shards[r.hash()>>58]
 }
 
 // lock takes a resource in a mode. It reports whether the owner held the resource before in a mode
 // that covers this one, and false for granted if the policy gave up with SkipLocked.
 func (m *lockManager) lock(ctx context.Context, o *lockOwner, r resource, mode LockMode, policy WaitPolicy) (granted, held bool, err error) {
-	if r.kind == lockTable {
+	if r.kind == lockRelation {
 		if o.holdsTable(r, mode) {
 			return true, true, nil
 		}
@@ -126,7 +117,7 @@ func (m *lockManager) lock(ctx context.Context, o *lockOwner, r resource, mode L
 			}
 		}()
 	}
-	if r.kind == lockTable && mode == AccessExclusive {
+	if r.kind == lockRelation && mode == AccessExclusive {
 		o.mu.Lock()
 		o.excluding++
 		o.mu.Unlock()
@@ -154,7 +145,7 @@ func (m *lockManager) lock(ctx context.Context, o *lockOwner, r resource, mode L
 // String describes the resource for error messages.
 func (r resource) String() string {
 	switch r.kind {
-	case lockTable:
+	case lockRelation:
 		return fmt.Sprintf("relation %d", r.object)
 	case lockKey:
 		return fmt.Sprintf("key of index %d", r.object)
@@ -167,9 +158,9 @@ func (r resource) String() string {
 // tryLock takes the lock if nothing stands in its way; held means that the owner has it already.
 // The shard's mutex is held.
 func (s *lockShard) tryLock(o *lockOwner, r resource, mode LockMode) (ok, held bool) {
-	l, exists := s.locks[r]
-	if !exists {
-		s.locks[r] = lockState{holder: o, modes: mode.bit()}
+	l := s.locks.find(r)
+	if l == nil {
+		s.locks.put(r, lockState{holder: o, modes: mode.bit()})
 		o.remember(r)
 		return true, false
 	}
@@ -190,7 +181,6 @@ func (s *lockShard) tryLock(o *lockOwner, r resource, mode LockMode) (ok, held b
 		}
 	}
 	l.add(o, mode)
-	s.locks[r] = l
 	if mine == 0 {
 		o.remember(r)
 	}
@@ -202,7 +192,7 @@ func (m *lockManager) heldByOthers(o *lockOwner, r resource) bool {
 	s := m.shard(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.locks[r]
+	l := s.locks.get(r)
 	return l.modesOfOthers(o) != 0
 }
 
@@ -266,7 +256,7 @@ func (m *lockManager) release(o *lockOwner, r resource, mode LockMode) {
 	s := m.shard(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.locks[r]
+	l := s.locks.get(r)
 	if rest := l.modesOf(o) &^ mode.bit(); rest != 0 {
 		l.weaken(o, rest)
 	} else {
@@ -333,14 +323,10 @@ func (m *lockManager) releaseAll(o *lockOwner) {
 	for _, r := range held {
 		s := m.shard(r)
 		s.mu.Lock()
-		l := s.locks[r]
+		l := s.locks.find(r)
 		contended := l.more != nil && len(l.more.waiting) > 0
-		if !contended {
-			if l.remove(o) {
-				delete(s.locks, r)
-			} else {
-				s.locks[r] = l
-			}
+		if !contended && l.remove(o) {
+			s.locks.remove(r)
 		}
 		s.mu.Unlock()
 		if contended {

@@ -37,12 +37,12 @@ func waitsFor(t *testing.T, m *lockManager, n uint64) {
 func TestLockMatrix(t *testing.T) {
 	for kind, want := range map[lockKind][]string{
 		lockRow: {"...X", "..XX", ".XXX", "XXXX"},
-		lockTable: {".......X", "......XX", "....XXXX", "...XXXXX", "..XX.XXX", "..XXXXXX",
+		lockRelation: {".......X", "......XX", "....XXXX", "...XXXXX", "..XX.XXX", "..XXXXXX",
 			".XXXXXXX", "XXXXXXXX"},
 	} {
 		for a, row := range want {
 			for b, x := range row {
-				m := newLockManager()
+				m := &lockManager{}
 				r := resource{kind: kind, id: 1}
 				mustLock(t, m, owner(1), r, LockMode(a))
 				ok, _, _ := m.lock(context.Background(), owner(2), r, LockMode(b), SkipLocked)
@@ -55,7 +55,7 @@ func TestLockMatrix(t *testing.T) {
 }
 
 func TestLockUpgradeAndRelease(t *testing.T) {
-	m := newLockManager()
+	m := &lockManager{}
 	a, b := owner(1), owner(2)
 	r := resource{kind: lockRow, id: 9}
 	mustLock(t, m, a, r, KeyShare)
@@ -78,14 +78,14 @@ func TestLockUpgradeAndRelease(t *testing.T) {
 	}
 	m.releaseAll(b)
 	for i := range m.shards {
-		if len(m.shards[i].locks) != 0 {
+		if m.shards[i].locks.count != 0 {
 			t.Error("locks left behind")
 		}
 	}
 }
 
 func TestLockCancel(t *testing.T) {
-	m := newLockManager()
+	m := &lockManager{}
 	a, b, c := owner(1), owner(2), owner(3)
 	r := resource{kind: lockRow, id: 9}
 	mustLock(t, m, a, r, Share)
@@ -119,7 +119,7 @@ func TestLockCancel(t *testing.T) {
 }
 
 func TestDeadlock(t *testing.T) {
-	m := newLockManager()
+	m := &lockManager{}
 	const n = 4
 	owners := make([]*lockOwner, n)
 	for i := range owners {
@@ -153,7 +153,7 @@ func TestDeadlock(t *testing.T) {
 
 // Random owners lock random resources in random modes; holders never conflict, and everybody ends.
 func TestLockStress(t *testing.T) {
-	m := newLockManager()
+	m := &lockManager{}
 	const resources = 6
 	var counts [resources][4]atomic.Int32
 	var wg sync.WaitGroup
@@ -204,14 +204,14 @@ func TestLockStress(t *testing.T) {
 	}
 	wg.Wait()
 	for i := range m.shards {
-		if len(m.shards[i].locks) != 0 {
-			t.Errorf("locks left behind: %v", m.shards[i].locks)
+		if m.shards[i].locks.count != 0 {
+			t.Errorf("locks left behind: %v", m.shards[i].locks.slots)
 		}
 	}
 }
 
 func BenchmarkLockRows(b *testing.B) {
-	m := newLockManager()
+	m := &lockManager{}
 	ctx := context.Background()
 	for b.Loop() {
 		o := owner(1)
@@ -228,8 +228,8 @@ func BenchmarkLockRows(b *testing.B) {
 // TestAwaitHolders waits for those who hold a resource: later ones neither wait nor are waited for, a
 // cycle is found from both sides, and giving up leaves nothing behind.
 func TestAwaitHolders(t *testing.T) {
-	m := newLockManager()
-	r := resource{kind: lockTable, object: 7}
+	m := &lockManager{}
+	r := resource{kind: lockRelation, object: 7}
 	early, late, builder := owner(1), owner(2), owner(3)
 	mustLock(t, m, builder, r, ShareUpdateExclusive)
 	if err := m.awaitHolders(context.Background(), builder, r, TableShare); err != nil {
@@ -281,7 +281,7 @@ func TestAwaitHolders(t *testing.T) {
 	}
 	m.releaseAll(again)
 	for i := range m.shards {
-		if n := len(m.shards[i].locks); n != 0 {
+		if n := m.shards[i].locks.count; n != 0 {
 			t.Errorf("%d locks are left", n)
 		}
 	}
@@ -290,9 +290,9 @@ func TestAwaitHolders(t *testing.T) {
 // TestTableAskedForAgain asks for tables again and again, as each statement does: an owner is known to hold
 // what it was granted, no more than that, and nothing once it has released its locks.
 func TestTableAskedForAgain(t *testing.T) {
-	m := newLockManager()
+	m := &lockManager{}
 	one, other := owner(1), owner(2)
-	a, b := resource{kind: lockTable, object: 1}, resource{kind: lockTable, object: 2}
+	a, b := resource{kind: lockRelation, object: 1}, resource{kind: lockRelation, object: 2}
 	for range 3 {
 		mustLock(t, m, one, a, RowExclusive)
 		mustLock(t, m, one, a, AccessShare)

@@ -73,10 +73,11 @@ const (
 type lockKind uint32
 
 const (
-	lockTable      lockKind = iota // object = table id
-	lockRow                        // id = row reference
-	lockKey                        // object = index id, id = hash of the key
-	lockDefinition                 // object = table id: its indexes, which those who add one change one after the other
+	lockNone       lockKind = iota
+	lockRelation            // object = table id
+	lockRow                 // id = row reference
+	lockKey                 // object = index id, id = hash of the key
+	lockDefinition          // object = table id: its indexes, which those who add one change one after the other
 )
 
 // resource is something that can be locked. Keys are named by a 64-bit hash: two keys that share
@@ -88,7 +89,7 @@ type resource struct {
 }
 
 func (r resource) conflicts(m LockMode) modeSet {
-	if r.kind == lockTable {
+	if r.kind == lockRelation {
 		return tableConflicts[m]
 	}
 	return rowConflicts[m]

@@ -19,7 +19,7 @@ func (m *lockManager) wait(ctx context.Context, s *lockShard, o *lockOwner, r re
 		return nil
 	}
 	w := &lockWait{owner: o, res: r, mode: mode, done: make(chan struct{})}
-	l := s.locks[r]
+	l := s.locks.get(r)
 	if l.more == nil {
 		l.more = &lockQueue{}
 	}
@@ -28,7 +28,7 @@ func (m *lockManager) wait(ctx context.Context, s *lockShard, o *lockOwner, r re
 	} else {
 		l.more.waiting = append(l.more.waiting, w)
 	}
-	s.locks[r] = l
+	s.locks.put(r, l)
 	s.mu.Unlock()
 	return m.await(ctx, s, w)
 }
@@ -39,7 +39,7 @@ func (m *lockManager) awaitHolders(ctx context.Context, o *lockOwner, r resource
 	s := m.shard(r)
 	m.waitMu.Lock()
 	s.mu.Lock()
-	l := s.locks[r]
+	l := s.locks.get(r)
 	only := l.conflicting(o, r.conflicts(mode))
 	if len(only) == 0 {
 		s.mu.Unlock()
@@ -51,7 +51,7 @@ func (m *lockManager) awaitHolders(ctx context.Context, o *lockOwner, r resource
 		l.more = &lockQueue{}
 	}
 	l.more.waiting = append(l.more.waiting, w)
-	s.locks[r] = l
+	s.locks.put(r, l)
 	s.mu.Unlock()
 	return m.await(ctx, s, w)
 }
@@ -124,7 +124,7 @@ func (m *lockManager) await(ctx context.Context, s *lockShard, w *lockWait) erro
 // cancel removes a waiting request; those behind it may go on. waitMu is held.
 func (m *lockManager) cancel(s *lockShard, w *lockWait) {
 	s.mu.Lock()
-	l := s.locks[w.res]
+	l := s.locks.get(w.res)
 	for i, x := range l.more.waiting {
 		if x == w {
 			l.more.waiting = append(l.more.waiting[:i], l.more.waiting[i+1:]...)
@@ -153,7 +153,7 @@ func (o *lockOwner) forget(w *lockWait) {
 func (m *lockManager) releaseContended(s *lockShard, o *lockOwner, r resource) {
 	m.waitMu.Lock()
 	s.mu.Lock()
-	l := s.locks[r]
+	l := s.locks.get(r)
 	l.remove(o)
 	m.grant(s, r, l)
 	s.mu.Unlock()
@@ -201,10 +201,10 @@ func (m *lockManager) grant(s *lockShard, r resource, l lockState) {
 		}
 	}
 	if l.holder == nil && l.more == nil {
-		delete(s.locks, r)
+		s.locks.remove(r)
 		return
 	}
-	s.locks[r] = l
+	s.locks.put(r, l)
 }
 
 // holdsAny reports whether some of a list of owners still hold the resource in modes among some.
@@ -248,7 +248,7 @@ func (m *lockManager) blockers(w *lockWait) []*lockOwner {
 	s := m.shard(w.res)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.locks[w.res]
+	l := s.locks.get(w.res)
 	conflicts := w.res.conflicts(w.mode)
 	list := l.conflicting(w.owner, conflicts)
 	if w.only != nil {

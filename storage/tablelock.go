@@ -62,7 +62,7 @@ func withoutAdded(before, after *catalog.Table) *catalog.Table {
 // for adding an index: those who add one follow each other by another lock, which comes first. Who
 // excludes them by the table's own lock must not ask for it, for they may wait for that one with it.
 func (t *Txn) lockToChange(ctx context.Context, id catalog.TableID, mode LockMode) error {
-	if mode == TableShare && !t.e.locks.holds(&t.owner, resource{kind: lockTable, object: uint32(id)}, ShareRowExclusive) {
+	if mode == TableShare && !t.e.locks.holds(&t.owner, resource{kind: lockRelation, object: uint32(id)}, ShareRowExclusive) {
 		definition := resource{kind: lockDefinition, object: uint32(id)}
 		if _, _, err := t.e.locks.lock(ctx, &t.owner, definition, Update, Wait); err != nil {
 			return err
@@ -76,12 +76,12 @@ func (m *lockManager) holds(o *lockOwner, r resource, mode LockMode) bool {
 	s := m.shard(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := s.locks[r]
+	l := s.locks.get(r)
 	return r.covers(l.modesOf(o), mode)
 }
 
 func (m *lockManager) lockRelation(ctx context.Context, o *lockOwner, id catalog.TableID, mode LockMode) (waited bool, err error) {
-	r := resource{kind: lockTable, object: uint32(id)}
+	r := resource{kind: lockRelation, object: uint32(id)}
 	granted, _, err := m.lock(ctx, o, r, mode, SkipLocked)
 	if err == nil && !granted {
 		waited = true

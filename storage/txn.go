@@ -365,7 +365,7 @@ func (t *Txn) LockTable(ctx context.Context, id catalog.TableID, mode LockMode, 
 
 // lockTable is LockTable for use inside statements: it leaves the catalog alone.
 func (t *Txn) lockTable(ctx context.Context, id catalog.TableID, mode LockMode, policy WaitPolicy) error {
-	_, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockTable, object: uint32(id)}, mode, policy)
+	_, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockRelation, object: uint32(id)}, mode, policy)
 	return err
 }
 

@@ -69,7 +69,7 @@ func (t *Txn) lockWhole(ctx context.Context, tbl *catalog.Table) error {
 		return nil
 	}
 	c.next = c.locks + t.e.opts.WholeTableLocks
-	granted, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockTable, object: uint32(tbl.ID)}, Exclusive, SkipLocked)
+	granted, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockRelation, object: uint32(tbl.ID)}, Exclusive, SkipLocked)
 	if err != nil || !granted {
 		return err
 	}
