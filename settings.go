@@ -68,6 +68,7 @@ const (
 	setIdleTimeout         = "idle_in_transaction_session_timeout"
 	setDisabledRules       = "disabled_rules"
 	setHashJoin            = "enable_hashjoin"
+	setMergeJoin           = "enable_mergejoin"
 	setSeqScan             = "enable_seqscan"
 	setIndexScan           = "enable_indexscan"
 	setIndexOnlyScan       = "enable_indexonlyscan"
@@ -125,6 +126,7 @@ func makeSettings() map[string]*setting {
 		{name: setIdleTimeout, initial: "0", check: integer(0, math.MaxInt32, inMilliseconds), show: inMilliseconds.show, doc: "longest time between statements of a transaction, after which the session ends; 0 = no limit"},
 		{name: setDisabledRules, initial: "", check: ruleNames, list: plainList, doc: "planner rules that are switched off"},
 		{name: setHashJoin, initial: "on", check: boolean, doc: "allow hash joins"},
+		{name: setMergeJoin, initial: "on", check: boolean, doc: "allow joins that merge two ordered inputs"},
 		{name: setSeqScan, initial: "on", check: boolean, doc: "allow reading tables by rows from end to end where there is another way"},
 		{name: setIndexOnlyScan, initial: "on", check: boolean, doc: "allow reading index entries without their rows"},
 		{name: setBitmapScan, initial: "on", check: boolean, doc: "allow combining indexes"},

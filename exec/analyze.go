@@ -189,7 +189,7 @@ func beforeFirstRow(n planner.Node, input int, k *planner.Actual) int64 {
 	case *planner.Sort, *planner.Aggregate:
 		return k.TotalNanos
 	case *planner.Join:
-		if input == 1 || n.Kind == planner.RightSemiJoin || n.Kind == planner.RightAntiJoin {
+		if n.Merge == nil && input == 1 || n.Kind == planner.RightSemiJoin || n.Kind == planner.RightAntiJoin {
 			return k.TotalNanos
 		}
 	case *planner.Apply:

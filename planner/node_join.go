@@ -62,6 +62,7 @@ type Join struct {
 	// Merge, where not nil, tells that both inputs come in the order of Keys, and how each of these is
 	// ordered: the join merges them, and its rows come in that order too. There are no selectors then.
 	Merge []MergeKey
+	plain *Join // of a merge join: what it was before
 	// RightUnique tells that no two right rows have equal keys: the first match ends the probe.
 	RightUnique bool
 }
