@@ -55,6 +55,7 @@ var joinSettings = []string{
 	"set enable_runtime_filter = off; set work_mem = '1kB'",
 	"set enable_hashjoin = off",
 	"set enable_hashjoin = off; set enable_nestloop = off; set threads = 3",
+	"set enable_hashjoin = off; set enable_mergejoin = off; set work_mem = '1kB'; set threads = 3",
 	"set enable_nestloop = off; set enable_partition_pruning = off",
 	"set disabled_rules = 'select_partitions'; set threads = 3",
 }

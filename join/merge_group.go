@@ -129,16 +129,9 @@ func (m *Merger) spill() error {
 	g.spool = NewSpool(m.spec.Spill.Files, m.spec.Columns)
 	g.writer = g.spool.NewWriter()
 	m.spilled++
-	block := NewBlock(len(m.spec.Columns))
-	for from := 0; from < g.store.Rows(); from += BlockRows {
-		n := min(BlockRows, g.store.Rows()-from)
-		g.store.Block(block, from, n)
-		if err := g.writer.Append(block, n, nil); err != nil {
-			return err
-		}
-	}
+	err := g.store.writeTo(g.writer)
 	g.store.release()
-	return nil
+	return err
 }
 
 // each shows the rows of a copied group, chunk by chunk, with the number of a chunk's first row.
