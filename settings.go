@@ -116,7 +116,7 @@ func makeSettings() map[string]*setting {
 		{name: setDeployMode, initial: "primary", check: oneOf("primary", "all"), global: true, doc: "where column views are kept; a database in one process has no standby"},
 		{name: setVerify, initial: "off", check: boolean, doc: "run queries by rows and by columns and fail where the results differ"},
 		{name: setMemoryLimit, initial: "0", check: integer(16<<20, 1<<60, inBytes), show: inBytes.show, global: true, doc: "memory for everything"},
-		{name: setWorkMem, initial: "0", check: integer(0, math.MaxInt32, inKilobytes), show: inKilobytes.show, doc: "memory of a hash join, beyond which it goes to disk; 0 = a share of memory_limit"},
+		{name: setWorkMem, initial: "0", check: integer(0, math.MaxInt32, inKilobytes), show: inKilobytes.show, doc: "memory of a join, beyond which it goes to disk; 0 = a share of memory_limit"},
 		{name: setThreads, initial: strconv.Itoa(runtime.GOMAXPROCS(0)), check: integer(1, 1024, nil), doc: "workers a statement may use"},
 		{name: setSyncCommit, initial: "on", check: syncCommit, doc: "COMMIT waits until it is durable"},
 		{name: setTimeZone, initial: "UTC", check: timeZone, doc: "time zone of the session"},
