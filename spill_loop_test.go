@@ -39,7 +39,7 @@ func TestLoopBeyondMemory(t *testing.T) {
 		`select count(*), sum(n) from b where not exists (select from a where b.n < a.k + 1000 and v > length(s) - 200)`,
 		`select count(*), sum(v) from a where v + 14950 > all (select n from b where length(s) > 20)`,
 		`select count(*), sum(case when a.k + 9000 < any (select n from b where length(s) > 9) then v else 1 end) from a`,
-		`select count(*), sum(v), sum(length(s)) from a cross join b`,
+		`select count(*), sum(a.k), sum(v), sum(length(s)) from a cross join b`,
 	}
 	groups := []string{
 		`select count(*), sum(x.v), sum(y.v) from g x join g y on x.k = y.k`,
