@@ -45,6 +45,9 @@ func joinCost(left, right, out float64, hash bool) float64 {
 	return right*costBuild + left*probe + out*costOutput
 }
 
+// mergeCost is joinCost for inputs in order.
+func mergeCost(left, right, out float64) float64 { return (left+right)*costMerge + out*costOutput }
+
 // cost sets a node's costs from its estimates and its inputs' costs.
 func (b *binder) cost(n Node) {
 	e := n.Estimate()
@@ -69,7 +72,7 @@ func (b *binder) cost(n Node) {
 		total += Cost(input * costProject * float64(len(n.Items)))
 	case *Join:
 		if n.Merge != nil {
-			total += Cost((float64(n.Left.Estimate().Rows)+float64(n.Right.Estimate().Rows))*costMerge + rows*costOutput)
+			total += Cost(mergeCost(float64(n.Left.Estimate().Rows), float64(n.Right.Estimate().Rows), rows))
 			break
 		}
 		left, right := n.Left.Estimate(), n.Right.Estimate()

@@ -19,6 +19,9 @@ func mergeJoins(b *binder, n Node) Node {
 	return transformNodes(n, func(n Node) Node {
 		switch n := n.(type) {
 		case *Join:
+			if !b.mayMerge(n) {
+				break
+			}
 			if merged := b.mergedJoin(n, nil, 1); merged != nil && b.costOf(merged, 1) < b.costOf(n, 1) {
 				return merged
 			}
@@ -29,6 +32,14 @@ func mergeJoins(b *binder, n Node) Node {
 		}
 		return n
 	})
+}
+
+// mayMerge reports whether merging costs less than a join does now if its inputs come in order at no cost.
+// Few joins remain, and planning the others takes no longer.
+func (b *binder) mayMerge(n *Join) bool {
+	left, right := b.estimate(n.Left).rows, b.estimate(n.Right).rows
+	now := b.costOf(n, 1) - b.costOf(n.Left, 1) - b.costOf(n.Right, 1)
+	return mergeCost(left, right, b.estimate(n).rows) < now
 }
 
 // costOf is the cost of a share of a node's rows, the first ones. A nested loop that a setting forbids
