@@ -97,6 +97,9 @@ func (m *Merger) yieldsRight() bool { return m.spec.Kind == Right || m.spec.Kind
 // Push joins the next left rows.
 func (m *Merger) Push(keys []*vector.Vector, n int, sel vector.Sel) error {
 	m.left.show(m.spec.Keys, keys, n, sel)
+	if m.first && m.residual == nil && !m.yieldsRight() {
+		return m.pushFirst()
+	}
 	if m.residual != nil {
 		clear(m.found)
 	}
@@ -107,6 +110,56 @@ func (m *Merger) Push(keys []*vector.Vector, n int, sel vector.Sel) error {
 		}
 	}
 	return m.flush()
+}
+
+// pushFirst is the rest of Push where the first right row with a key decides, and no right row is yielded
+// alone: there are no groups then. The right side stays at a row as long as left rows match it.
+func (m *Merger) pushFirst() error {
+	for i := 0; i < m.left.n; {
+		if m.at == m.right.n && !m.ended {
+			if err := m.pull(); err != nil {
+				return err
+			}
+		}
+		for ; i < m.left.n && m.at < m.right.n; i++ {
+			order := -1
+			for !m.left.alone(i) && m.at < m.right.n {
+				if m.right.alone(m.at) {
+					m.at++
+					continue
+				}
+				if order = m.compare(&m.left, i, &m.right, m.at); order <= 0 {
+					break
+				}
+				m.at++
+			}
+			if m.at == m.right.n {
+				break // the next batch may have a match
+			}
+			if err := m.decide(i, order == 0); err != nil {
+				return err
+			}
+		}
+		for ; m.ended && i < m.left.n; i++ {
+			if err := m.unmatched(i); err != nil {
+				return err
+			}
+		}
+	}
+	return m.flush()
+}
+
+// decide yields what comes of a left row of which it is known whether the next right row is its match.
+func (m *Merger) decide(i int, match bool) error {
+	switch {
+	case !match:
+		return m.unmatched(i)
+	case m.spec.Kind == Semi:
+		return m.add(uint32(m.left.rows[i]), vector.NoRow)
+	case m.spec.Kind == Anti:
+		return nil
+	}
+	return m.add(uint32(m.left.rows[i]), uint32(m.right.rows[m.at]))
 }
 
 // Finish ends the left side.

@@ -132,3 +132,49 @@ func BenchmarkMerge(b *testing.B) {
 		}
 	}
 }
+
+// pairsOf collects what a merge join yields.
+type pairsOf struct{ matched, alone int }
+
+func (c *pairsOf) Pairs(_, right []uint32, _ []*vector.Vector) error {
+	for _, row := range right {
+		if row == vector.NoRow {
+			c.alone++
+		} else {
+			c.matched++
+		}
+	}
+	return nil
+}
+
+// TestMergeNullBatches has batches of nothing but NULLs on the right, which tell nothing of the rows behind them.
+func TestMergeNullBatches(t *testing.T) {
+	const nulls, n = 3000, 100
+	keys := make([]int64, nulls+n)
+	for i := range n {
+		keys[nulls+i] = int64(i * 2)
+	}
+	for _, unique := range []bool{true, false} {
+		right := newSortedCursor(keys)
+		valid := right.whole.AllValid(len(keys))
+		for i := range nulls {
+			valid.Clear(i)
+		}
+		out := &pairsOf{}
+		spec := MergeSpec{Kind: Left, Keys: []MergeKey{{NullsFirst: true}}, KeyKinds: []vector.Kind{vector.I64}, Columns: []vector.Kind{vector.I64}, RightUnique: unique}
+		m := NewMerger(spec, right, nil, out)
+		left := newSortedCursor(sortedKeys(n, 1)) // 0, 7, 14 …: half of those below 200 are even
+		for {
+			vecs, _, n, _, _ := left.Next()
+			if n == 0 {
+				break
+			}
+			if err := m.Push(vecs, n, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := m.Finish(); err != nil || out.matched != 15 || out.alone != n-15 {
+			t.Errorf("unique %v: %d rows with a match and %d without, %v", unique, out.matched, out.alone, err)
+		}
+	}
+}
