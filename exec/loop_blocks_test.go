@@ -105,3 +105,27 @@ func TestSpilledLoopFails(t *testing.T) {
 		t.Errorf("%v, %d files made and %d removed", err, files.made.Load(), files.removed.Load())
 	}
 }
+
+// TestSpilledLoopAboveHashJoin has a join with builds on disk read the rows that another one adds at its end.
+func TestSpilledLoopAboveHashJoin(t *testing.T) {
+	small(t)
+	p := newPlans(t)
+	types := []catalog.Type{bigint, bigint}
+	for _, outer := range []planner.JoinKind{planner.InnerJoin, planner.FullJoin} {
+		a, b, c := p.random(80, types, 60, true), p.random(70, types, 60, true), p.random(30, types[:1], 60, true)
+		lower := &joinCase{kind: planner.FullJoin, types: types[:1], left: a, right: b}
+		step, _ := lower.want()
+		want, _ := (&joinCase{kind: outer, left: step, right: c}).want()
+		for _, work := range []int64{0, 1} {
+			p.ctes = nil
+			l, m, r := p.table(types, a), p.table(types, b), p.table(types[:1], c)
+			hash := &planner.Join{Kind: planner.FullJoin, Left: l, Right: m, Keys: []planner.JoinKey{{Left: l.Cols()[0], Right: m.Cols()[0]}}}
+			loop := &planner.Join{Kind: outer, Left: hash, Right: r}
+			out := &rows{}
+			if _, err := Run(context.Background(), Query{Plan: p.plan(loop), Threads: 2, WorkBytes: work, Memory: NewBudget(1 << 30), Files: newTestFiles(t)}, out); err != nil {
+				t.Fatal(err)
+			}
+			p.same(fmt.Sprint(outer, work), out.list, want)
+		}
+	}
+}

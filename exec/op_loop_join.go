@@ -53,8 +53,8 @@ func (b *builder) loopJoin(p *joinPlan) ([]*stream, error) {
 		return streams, nil
 	}
 	last := streams[len(streams)-1]
-	if source, ok := last.source.(*unmatchedSource); ok {
-		last.source = &loopRestSource{source, build.loop}
+	if p.kind.MarksBuild() {
+		last.source = &loopRestSource{last.source.(*unmatchedSource), build.loop}
 	}
 	end := &stream{source: &loopEndSource{op}, after: last.after, waits: append([]*stream(nil), streams...)}
 	return append(streams, end), nil

@@ -63,8 +63,10 @@ func (c *unmatchedScanner) push(from, to, first int) error {
 		if rows, from = s.rows.BuildRows(s.kind, from, to, c.idx); len(rows) == 0 {
 			continue
 		}
-		for k := range rows {
-			rows[k] -= uint32(first)
+		if first > 0 {
+			for k := range rows {
+				rows[k] -= uint32(first)
+			}
 		}
 		for i, col := range s.out {
 			if col.side == rightSide {

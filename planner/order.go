@@ -9,6 +9,9 @@ import (
 
 // delivers reports whether a node's rows come in the order of the keys.
 func (b *binder) delivers(n Node, keys []SortKey) bool {
+	if slices.ContainsFunc(keys, func(k SortKey) bool { return expr.VolatilityOf(k.Expr) == expr.Volatile }) {
+		return false // another value each time
+	}
 	switch n := n.(type) {
 	case *Sort:
 		return inOrderOf(n.Keys, keys)
