@@ -12,7 +12,7 @@ import (
 	"github.com/weftdb/weft"
 )
 
-var mergeRounds = flag.Int("mergerounds", 40, "queries that TestMergeJoin runs")
+var mergeRounds = flag.Int("merge-joins", 40, "joins that TestMergeJoin runs")
 
 // mergeColumns are the columns of the tables of TestMergeJoin. mergeKeys are the pairs of them that its joins
 // compare: they differ in width, scale and padding.
@@ -83,7 +83,10 @@ func TestMergeJoin(t *testing.T) {
 		}
 		mustExec(t, s, "set enable_seqscan = on")
 	}
-	t.Logf("%d plans merge", merged)
+	t.Logf("%d joins, %d plans that merge", rounds, merged)
+	if merged < rounds {
+		t.Error("too few plans merge")
+	}
 }
 
 func sorted(rows []string) string {
