@@ -71,7 +71,7 @@ var (
 		"Disk Usage", "Hash Buckets", "Original Hash Buckets", "Hash Batches", "Original Hash Batches"}
 	// equalValues are keys whose values must be equal, too.
 	equalValues = []string{"Node Type", "Parent Relationship", "Subplan Name", "Relation Name", "Schema", "Alias", "Join Type", "Strategy",
-		"Partial Mode", "Operation", "Index Name", "Scan Direction", "CTE Name", "Function Name", "Hash Cond", "Index Cond", "Actual Loops",
+		"Partial Mode", "Operation", "Index Name", "Scan Direction", "CTE Name", "Function Name", "Hash Cond", "Merge Cond", "Index Cond", "Actual Loops",
 		"Rows Removed by Filter", "Parallel Aware", "Async Capable", "Inner Unique", "Subplans Removed"}
 )
 

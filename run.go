@@ -158,6 +158,7 @@ func (s *Session) plannerSettings() *planner.Settings {
 	p.EnableImcvScan = s.on(setImcvScan)
 	p.EnableHybrid = s.on(setHybridScan)
 	p.EnableHashJoin = s.on(setHashJoin)
+	p.EnableMergeJoin = s.on(setMergeJoin)
 	p.EnableSeqScan, p.EnableIndexScan, p.EnableIndexOnlyScan, p.EnableBitmapScan = s.on(setSeqScan), s.on(setIndexScan), s.on(setIndexOnlyScan), s.on(setBitmapScan)
 	p.EnableIndexJoin = s.on(setNestedLoop)
 	p.EnablePruning = s.on(setPartitionPruning)

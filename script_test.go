@@ -45,7 +45,7 @@ func TestScriptVariants(t *testing.T) {
 
 // joinScripts are scripts of testdata/sql about joins. That they answer as PostgreSQL does is tested with
 // the shell.
-var joinScripts = []string{"joins", "join_cases", "subqueries", "queries", "partition_join_cases"}
+var joinScripts = []string{"joins", "join_cases", "subqueries", "queries", "partition_join_cases", "merge_join"}
 
 // joinSettings change how a join is carried out, and nothing else.
 var joinSettings = []string{
@@ -54,6 +54,8 @@ var joinSettings = []string{
 	"set enable_runtime_filter = off; set threads = 3",
 	"set enable_runtime_filter = off; set work_mem = '1kB'",
 	"set enable_hashjoin = off",
+	"set enable_hashjoin = off; set enable_nestloop = off; set threads = 3",
+	"set enable_hashjoin = off; set enable_mergejoin = off; set work_mem = '1kB'; set threads = 3",
 	"set enable_nestloop = off; set enable_partition_pruning = off",
 	"set disabled_rules = 'select_partitions'; set threads = 3",
 }

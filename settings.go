@@ -68,6 +68,7 @@ const (
 	setIdleTimeout         = "idle_in_transaction_session_timeout"
 	setDisabledRules       = "disabled_rules"
 	setHashJoin            = "enable_hashjoin"
+	setMergeJoin           = "enable_mergejoin"
 	setSeqScan             = "enable_seqscan"
 	setIndexScan           = "enable_indexscan"
 	setIndexOnlyScan       = "enable_indexonlyscan"
@@ -115,7 +116,7 @@ func makeSettings() map[string]*setting {
 		{name: setDeployMode, initial: "primary", check: oneOf("primary", "all"), global: true, doc: "where column views are kept; a database in one process has no standby"},
 		{name: setVerify, initial: "off", check: boolean, doc: "run queries by rows and by columns and fail where the results differ"},
 		{name: setMemoryLimit, initial: "0", check: integer(16<<20, 1<<60, inBytes), show: inBytes.show, global: true, doc: "memory for everything"},
-		{name: setWorkMem, initial: "0", check: integer(0, math.MaxInt32, inKilobytes), show: inKilobytes.show, doc: "memory of a hash join, beyond which it goes to disk; 0 = a share of memory_limit"},
+		{name: setWorkMem, initial: "0", check: integer(0, math.MaxInt32, inKilobytes), show: inKilobytes.show, doc: "memory of a join, beyond which it goes to disk; 0 = a share of memory_limit"},
 		{name: setThreads, initial: strconv.Itoa(runtime.GOMAXPROCS(0)), check: integer(1, 1024, nil), doc: "workers a statement may use"},
 		{name: setSyncCommit, initial: "on", check: syncCommit, doc: "COMMIT waits until it is durable"},
 		{name: setTimeZone, initial: "UTC", check: timeZone, doc: "time zone of the session"},
@@ -125,6 +126,7 @@ func makeSettings() map[string]*setting {
 		{name: setIdleTimeout, initial: "0", check: integer(0, math.MaxInt32, inMilliseconds), show: inMilliseconds.show, doc: "longest time between statements of a transaction, after which the session ends; 0 = no limit"},
 		{name: setDisabledRules, initial: "", check: ruleNames, list: plainList, doc: "planner rules that are switched off"},
 		{name: setHashJoin, initial: "on", check: boolean, doc: "allow hash joins"},
+		{name: setMergeJoin, initial: "on", check: boolean, doc: "allow joins that merge two ordered inputs"},
 		{name: setSeqScan, initial: "on", check: boolean, doc: "allow reading tables by rows from end to end where there is another way"},
 		{name: setIndexOnlyScan, initial: "on", check: boolean, doc: "allow reading index entries without their rows"},
 		{name: setBitmapScan, initial: "on", check: boolean, doc: "allow combining indexes"},

@@ -189,7 +189,7 @@ func beforeFirstRow(n planner.Node, input int, k *planner.Actual) int64 {
 	case *planner.Sort, *planner.Aggregate:
 		return k.TotalNanos
 	case *planner.Join:
-		if input == 1 || n.Kind == planner.RightSemiJoin || n.Kind == planner.RightAntiJoin {
+		if n.Merge == nil && input == 1 || n.Kind == planner.RightSemiJoin || n.Kind == planner.RightAntiJoin {
 			return k.TotalNanos
 		}
 	case *planner.Apply:
@@ -307,6 +307,9 @@ func (s stretch) end(workers ...*Worker) {
 		}
 	}
 	share := float64(now.Sub(s.began)) / float64(max(spent, 1))
+	if s.run.inTurns { // what passed includes turns of others
+		share = 1
+	}
 	for _, w := range workers {
 		for _, l := range w.clock.laps {
 			nanos, early := int64(float64(l.nanos)*share), int64(float64(l.early)*share)

@@ -75,7 +75,10 @@ func (p *joinPlan) threeValued() bool { return p.kind == join.Mark || p.kind == 
 
 func (b *builder) join(n *planner.Join) ([]*stream, error) {
 	p := newJoinPlan(b.run, n)
-	if len(n.Keys) == 0 {
+	switch {
+	case n.Merge != nil:
+		return b.mergeJoin(p)
+	case len(n.Keys) == 0:
 		return b.loopJoin(p)
 	}
 	return b.hashJoin(p)

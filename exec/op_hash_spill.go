@@ -274,8 +274,13 @@ func (s *spilledSource) describe(f join.SpillFigures, how string) {
 		Value: []planner.Fact{{Key: "Spilled Partitions", Value: int64(f.OnDisk)}, {Key: "Spill Partitions", Value: int64(f.Partitions)},
 			{Key: "Spilled Build Size", Value: kilobytes(f.BuildBytes)}, {Key: "Spilled Probe Size", Value: kilobytes(f.ProbeBytes)},
 			{Key: "Spill Levels", Value: levels}, {Key: "Spill Passes", Value: passes}}})
-	created, left := s.run.files.created.Load(), int64(s.run.files.left())
-	s.stats.fact(planner.Fact{Key: "Temp Files", Text: fmt.Sprintf("%d created, %d left", created, left),
+	s.describeFiles()
+}
+
+// describeFiles says in EXPLAIN ANALYZE how many temporary files the query has made.
+func (p *joinPlan) describeFiles() {
+	created, left := p.run.files.created.Load(), int64(p.run.files.left())
+	p.stats.fact(planner.Fact{Key: "Temp Files", Text: fmt.Sprintf("%d created, %d left", created, left),
 		Value: []planner.Fact{{Key: "Temp Files Created", Value: created}, {Key: "Temp Files Left", Value: left}}})
 }
 

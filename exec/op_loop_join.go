@@ -1,6 +1,9 @@
 package exec
 
 import (
+	"errors"
+	"sync/atomic"
+
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/join"
@@ -15,9 +18,14 @@ type loopBuild struct {
 	built bool
 }
 
+type loopBuildPusher struct{ *join.LoopBuilder }
+
 func (s *loopBuild) Open(w *Worker) (Pusher, error) {
-	return &rowsPusher{s.loop.NewStore(w.reservation())}, nil
+	return &loopBuildPusher{s.loop.NewBuilder(w.reservation())}, nil
 }
+
+func (p *loopBuildPusher) Push(b *vector.Batch) error { return p.Append(b.Vecs, b.N, b.Sel) }
+func (p *loopBuildPusher) Flush() error               { return nil }
 
 func (s *loopBuild) Finish(*Worker) error {
 	err := s.loop.Finish()
@@ -28,7 +36,8 @@ func (s *loopBuild) Finish(*Worker) error {
 func (s *loopBuild) stored(col int) *vector.Vector { return s.loop.Store().Column(col) }
 
 func (b *builder) loopJoin(p *joinPlan) ([]*stream, error) {
-	build := &loopBuild{loop: join.NewLoop(kindsOf(p.right))}
+	spill := p.spill(nil)
+	build := &loopBuild{loop: join.NewLoop(kindsOf(p.right), spill)}
 	right, err := b.build(p.node.Right, p.node)
 	if err != nil {
 		return nil, err
@@ -38,13 +47,24 @@ func (b *builder) loopJoin(p *joinPlan) ([]*stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.probe(p, left, before, &loopJoinOp{p, build}, build.loop, build.stored, nil), nil
+	op := &loopJoinOp{joinPlan: p, build: build}
+	streams := b.probe(p, left, before, op, build.loop, build.stored, nil)
+	if spill == nil {
+		return streams, nil
+	}
+	last := streams[len(streams)-1]
+	if p.kind.MarksBuild() {
+		last.source = &loopRestSource{last.source.(*unmatchedSource), build.loop}
+	}
+	end := &stream{source: &loopEndSource{op}, after: last.after, waits: append([]*stream(nil), streams...)}
+	return append(streams, end), nil
 }
 
 // loopJoinOp tests every left row with every right row.
 type loopJoinOp struct {
 	*joinPlan
-	build *loopBuild
+	build  *loopBuild
+	passes atomic.Int64 // over a build on disk
 }
 
 // Finished reports that there is nothing to join to, and that this kind then yields nothing.
@@ -58,7 +78,9 @@ type loopJoinPusher struct {
 	eval   expr.Evaluator // instead of filter, where NULL differs from FALSE
 	tiler  *join.Tiler
 	marks  vector.Bitmap
-	seen   []uint8 // by probe row: True once a match was found
+	first  int        // number of the tiled build rows' first one
+	blocks *loopProbe // probe rows that are to meet a build on disk; nil = it is in memory
+	seen   []uint8    // by probe row: True once a match was found
 	sel    vector.Sel
 	lone   vector.Sel
 	flags  vector.Vector
@@ -68,7 +90,11 @@ type loopJoinPusher struct {
 func (op *loopJoinOp) Open(w *Worker, out Pusher) (Pusher, error) {
 	p := &loopJoinPusher{}
 	err := p.init(op.joinPlan, w, out, op.build.stored)
-	p.tiler.Over(op.build.loop)
+	if op.build.loop.Spool() != nil {
+		p.blocks = newLoopProbe(op, w)
+	} else {
+		p.tiler.Over(op.build.loop)
+	}
 	if op.kind.MarksBuild() {
 		p.marks = op.build.loop.AddMarks(op.build.loop.Rows())
 	}
@@ -93,9 +119,19 @@ func (p *loopJoinPusher) init(plan *joinPlan, w *Worker, out Pusher, stored func
 	return err
 }
 
-func (p *loopJoinPusher) Flush() error { return p.out.Flush() }
+func (p *loopJoinPusher) Flush() error {
+	if p.blocks != nil {
+		if err := p.joinBlocks(); err != nil && !errors.Is(err, ErrStop) {
+			return err
+		}
+	}
+	return p.out.Flush()
+}
 
 func (p *loopJoinPusher) Push(b *vector.Batch) error {
+	if p.blocks != nil {
+		return p.collect(b)
+	}
 	p.input = b
 	clear(p.seen[:b.N])
 	var want func(int) bool
@@ -168,7 +204,7 @@ func (p *loopJoinPusher) note(t *join.Tile) error {
 		}
 		p.seen[probe] = join.True
 		if p.marks != nil {
-			p.marks.Set(build)
+			p.marks.Set(p.first + build)
 		}
 	}
 	return nil

@@ -51,10 +51,22 @@ func (s *unmatchedSource) Open(w *Worker, out Pusher) (Scanner, error) {
 func (c *unmatchedScanner) Scan(morsel int) error {
 	s := c.source
 	from, to := morsel*morselRows, min((morsel+1)*morselRows, s.rows.Rows())
+	return c.push(from, to, 0)
+}
+
+// push yields those of the build rows from to to−1 that the kind adds. first is the number of the first stored
+// one.
+func (c *unmatchedScanner) push(from, to, first int) error {
+	s := c.source
 	for from < to {
 		var rows []uint32
 		if rows, from = s.rows.BuildRows(s.kind, from, to, c.idx); len(rows) == 0 {
 			continue
+		}
+		if first > 0 {
+			for k := range rows {
+				rows[k] -= uint32(first)
+			}
 		}
 		for i, col := range s.out {
 			if col.side == rightSide {

@@ -75,6 +75,7 @@ type run struct {
 	stats     *planStats            // nil without Analyze
 	clock     *clock                // of the worker this run is a part of; nil without Analyze, and outermost
 	ctes      map[*planner.CTE]*cte // of this run; changed while pipelines are built only
+	inTurns   bool                  // it is a pipeline's that takes turns with the clock's worker
 	outer     *run                  // the run whose Apply or recheck this one belongs to
 	newest    *newestRows           // of a recheck: what one scan reads instead
 	affected  *atomic.Int64

@@ -1,57 +1,6 @@
 package join
 
-import (
-	"sync"
-
-	"github.com/weftdb/weft/vector"
-)
-
-// Loop holds the build rows of a join without keys: every probe row meets every build row, block
-// by block. As a Table it is filled by one Store per worker, finished once, and read by many.
-type Loop struct {
-	kinds  []vector.Kind
-	mu     sync.Mutex // guards stores while workers open
-	stores []*Store
-	rows   *Store
-	marking
-}
-
-// NewLoop returns an empty loop over rows of the given columns.
-func NewLoop(kinds []vector.Kind) *Loop { return &Loop{kinds: kinds} }
-
-// NewStore adds a worker. It may be called concurrently; the Store belongs to its caller.
-func (l *Loop) NewStore(memory Memory) *Store {
-	s := NewStore(l.kinds, memory)
-	l.mu.Lock()
-	l.stores = append(l.stores, s)
-	l.mu.Unlock()
-	return s
-}
-
-// Finish ends the build.
-func (l *Loop) Finish() error {
-	l.rows = NewStore(l.kinds, nil)
-	for _, s := range l.stores {
-		if l.rows.rows == 0 {
-			l.rows = s
-			continue
-		}
-		if err := l.rows.Concat(s); err != nil {
-			return err
-		}
-	}
-	l.stores = nil
-	return nil
-}
-
-// LoopOver returns a finished loop over the rows of a store.
-func LoopOver(s *Store) *Loop { return &Loop{rows: s} }
-
-// Rows returns the number of build rows.
-func (l *Loop) Rows() int { return l.rows.rows }
-
-// Store returns the build rows.
-func (l *Loop) Store() *Store { return l.rows }
+import "github.com/weftdb/weft/vector"
 
 // Tile is a rectangle of row pairs to be tested together: one probe row with a block of build
 // rows, or one build row with the whole probe batch, whichever makes fewer tiles. Its batch has the

@@ -192,6 +192,19 @@ func (r *SpoolReader) Next() (vecs []*vector.Vector, n int, err error) {
 	return r.vecs, n, nil
 }
 
+// NextBlock returns the rows of the next block; nil at the end. They are the reader's until the next call.
+func (r *SpoolReader) NextBlock() (*Store, error) {
+	if r.next == r.end {
+		return nil, nil
+	}
+	if err := r.load(r.spool.blocks[r.next]); err != nil {
+		return nil, err
+	}
+	r.next++
+	r.First, r.ahead = r.ahead, r.ahead+int64(r.rows.rows)
+	return r.rows, nil
+}
+
 // load reads a block. Its columns are views of the reader's buffer.
 func (r *SpoolReader) load(block spoolBlock) error {
 	if n := block.bytes / 8; cap(r.words) < n {

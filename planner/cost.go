@@ -21,6 +21,7 @@ const (
 	costBuild        = 0.25  // a row into a hash table
 	costProbe        = 0.08  // a row against a hash table in cache
 	costProbeMiss    = 0.25  // … against one much larger than the cache
+	costMerge        = 0.15  // a row of either side of a merge join
 	costOutput       = 0.04  // a joined row
 	costGroup        = 0.12  // a row into a group
 	costCompare      = 0.03  // a comparison while sorting
@@ -43,6 +44,9 @@ func joinCost(left, right, out float64, hash bool) float64 {
 	}
 	return right*costBuild + left*probe + out*costOutput
 }
+
+// mergeCost is joinCost for inputs in order.
+func mergeCost(left, right, out float64) float64 { return (left+right)*costMerge + out*costOutput }
 
 // cost sets a node's costs from its estimates and its inputs' costs.
 func (b *binder) cost(n Node) {
@@ -67,6 +71,10 @@ func (b *binder) cost(n Node) {
 	case *Project:
 		total += Cost(input * costProject * float64(len(n.Items)))
 	case *Join:
+		if n.Merge != nil {
+			total += Cost(mergeCost(float64(n.Left.Estimate().Rows), float64(n.Right.Estimate().Rows), rows))
+			break
+		}
 		left, right := n.Left.Estimate(), n.Right.Estimate()
 		eqs, _ := splitEqualities(n.On, setOf(n.Left.Cols()), setOf(n.Right.Cols()))
 		total += Cost(joinCost(float64(left.Rows), float64(right.Rows), rows, len(eqs)+len(n.Keys) > 0))

@@ -39,6 +39,9 @@ func (b *binder) scanCost(n *Scan, access Access) (startup, total Cost) {
 	case AccessKey:
 		return 0, costFetch
 	case AccessIndex:
+		if n.Index.Ordered {
+			return 0, b.indexCost(n, n.Index, 1, costOrderedFetch)
+		}
 		return 0, b.indexCost(n, n.Index, 1, costFetch)
 	case AccessBitmap:
 		return b.setCost(n, n.Bitmap), b.bitmapCost(n, n.Bitmap)

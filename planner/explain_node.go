@@ -364,8 +364,10 @@ func (n *Scan) printedFilter() []expr.Expr {
 
 func (e *explainer) describeJoin(n *Join, d *detail) {
 	unique := Fact{Key: "Inner Unique", Value: n.RightUnique}
-	hash := len(n.Keys) > 0
+	hash := len(n.Keys) > 0 && n.Merge == nil
 	switch {
+	case n.Merge != nil:
+		d.is("Merge Join", "Merge "+n.Kind.String()+"Join", joinType(n.Kind), unique)
 	case hash:
 		d.is("Hash Join", "Hash "+n.Kind.String()+"Join", joinType(n.Kind), unique)
 	case n.Kind == InnerJoin:
@@ -381,7 +383,10 @@ func (e *explainer) describeJoin(n *Join, d *detail) {
 			conds = append(conds, mustResolve(expr.ResolveBinary("=", k.Left, k.Right, 0)))
 		}
 	}
-	if hash {
+	switch {
+	case n.Merge != nil:
+		d.facts = append(d.facts, Fact{Key: "Merge Cond", Value: e.conditions(conds)})
+	case hash:
 		d.facts = append(d.facts, Fact{Key: "Hash Cond", Value: e.conditions(conds)})
 	}
 	residual := append(append([]expr.Expr(nil), n.On...), n.Residual...)
@@ -394,6 +399,10 @@ func (e *explainer) describeJoin(n *Join, d *detail) {
 	}
 	if len(filters) > 0 {
 		d.facts = append(d.facts, Fact{Key: "Runtime Filters", Value: filters, Text: strings.Join(filters, ", ")})
+	}
+	if n.Merge != nil {
+		d.kids = []*detail{e.describe(n.Left), e.describe(n.Right)}
+		return
 	}
 	right := &detail{name: "Materialize", node: n.Right, kids: []*detail{e.selectors(n, e.describe(n.Right))}}
 	if hash {

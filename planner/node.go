@@ -57,6 +57,8 @@ type SortKey struct {
 	Expr       expr.Expr
 	Desc       bool
 	NullsFirst bool
+	// anyNulls, of an order that is looked for, tells that NULLs may stand at either end.
+	anyNulls bool
 }
 
 // Project computes expressions.

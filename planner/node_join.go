@@ -59,6 +59,10 @@ type Join struct {
 	Covers bool
 	// Wise tells how the join may be carried out partition-wise; nil where it cannot.
 	Wise *PartitionWise
+	// Merge, where not nil, tells that both inputs come in the order of Keys, and how each of these is
+	// ordered: the join merges them, and its rows come in that order too. There are no selectors then.
+	Merge []MergeKey
+	plain *Join // of a merge join: what it was before
 	// RightUnique tells that no two right rows have equal keys: the first match ends the probe.
 	RightUnique bool
 }
@@ -68,6 +72,10 @@ type JoinKey struct {
 	Left, Right expr.Expr
 	NullSafe    bool
 }
+
+// MergeKey is how a key of a merge join is ordered. NullsFirst matters for null-safe keys: NULLs in others
+// match nothing, and may stand at either end.
+type MergeKey struct{ Desc, NullsFirst bool }
 
 // Cols returns the output columns.
 func (n *Join) Cols() []*expr.Col {

@@ -14,12 +14,29 @@ func (b *binder) orderByIndex(n *Sort) Node {
 		return nil
 	}
 	scan, keys := sortedScan(n)
-	if scan == nil || scan.Parts != nil || scan.Access == AccessKey || b.settings.Router == RouterColumn && scan.Access != AccessRows && scan.Access != AccessIndex && scan.Access != AccessBitmap {
+	if scan == nil {
 		return nil
 	}
 	_, scanned := b.scanCost(scan, scan.Access)
 	rows := math.Max(b.estimate(scan).rows, 1)
-	best := float64(scanned) + rows*math.Log2(math.Max(math.Min(rows, limitOf(n, rows)), 2))*costCompare
+	sorted := float64(scanned) + rows*math.Log2(math.Max(math.Min(rows, limitOf(n, rows)), 2))*costCompare
+	c, cost := b.scanInOrder(scan, keys, math.Min(1, limitOf(n, rows)/rows))
+	if c == nil || cost >= sorted {
+		return nil
+	}
+	out := replaceNode(n.Input, scan, c)
+	if n.Limit != nil || n.Offset != nil {
+		out = &Limit{Input: out, Count: n.Limit, Offset: n.Offset}
+	}
+	return out
+}
+
+// scanInOrder returns a scan in the order of an index that has the order of the keys, the one that costs
+// least when a share of its entries is read; nil if there is none.
+func (b *binder) scanInOrder(scan *Scan, keys []SortKey, share float64) (inOrder *Scan, cost float64) {
+	if scan.Parts != nil || scan.Access == AccessKey || b.settings.Router == RouterColumn && scan.Access != AccessRows && scan.Access != AccessIndex && scan.Access != AccessBitmap {
+		return nil, 0
+	}
 	var chosen *IndexScan
 	for i := range scan.Table.Indexes {
 		u := b.usable(scan, &scan.Table.Indexes[i])
@@ -34,24 +51,18 @@ func (b *binder) orderByIndex(n *Sort) Node {
 		if !ok {
 			continue
 		}
-		share := math.Min(1, limitOf(n, rows)/rows) // of the entries that a LIMIT lets through
-		cost := float64(b.indexCost(scan, s, share, costOrderedFetch))
-		if cost < best {
-			best, chosen = cost, s
+		if c := float64(b.indexCost(scan, s, share, costOrderedFetch)); chosen == nil || c < cost {
+			cost, chosen = c, s
 			chosen.Ordered, chosen.Reverse = true, reverse
 		}
 	}
 	if chosen == nil {
-		return nil
+		return nil, 0
 	}
 	c := *scan
 	c.Access, c.Index, c.Bitmap = AccessIndex, chosen, nil
 	c.WhyRows = "order of an index"
-	out := replaceNode(n.Input, scan, &c)
-	if n.Limit != nil || n.Offset != nil {
-		out = &Limit{Input: out, Count: n.Limit, Offset: n.Offset}
-	}
-	return out
+	return &c, cost
 }
 
 // limitOf is how many rows a sort passes on, all of them when that is not known.
@@ -110,7 +121,7 @@ func (u *usableIndex) ordered(s *IndexScan, keys []SortKey) (reverse, ok bool) {
 		}
 		desc, nullsFirst := u.index.KeyOrder(at)
 		turned := k.Desc != desc
-		noNulls := neverNull(k.Expr) || at == len(s.Equal) && (s.NotNull || s.Low != nil || s.High != nil || len(s.In) > 0)
+		noNulls := k.anyNulls || neverNull(k.Expr) || at == len(s.Equal) && (s.NotNull || s.Low != nil || s.High != nil || len(s.In) > 0)
 		if !noNulls && (k.NullsFirst != nullsFirst) != turned || decided && turned != reverse {
 			return false, false
 		}

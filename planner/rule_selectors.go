@@ -41,6 +41,7 @@ const (
 	whyExtended   = "null-extended"
 	whyAggregated = "aggregated below join"
 	whyShared     = "shared subplan"
+	whyMerged     = "merge join"
 	whyDisabled   = "disabled"
 )
 
@@ -81,6 +82,9 @@ type selecting struct {
 
 // forbidden tells why the join's kind selects nothing; "" when it does.
 func (s *selecting) forbidden() string {
+	if s.join.Merge != nil {
+		return whyMerged // both sides are read at a time
+	}
 	switch s.join.Kind {
 	case InnerJoin, SemiJoin, RightJoin, RightSemiJoin, RightAntiJoin:
 		if !s.b.settings.EnablePruning {
@@ -97,7 +101,7 @@ func (s *selecting) forbidden() string {
 // list is a key of its build. That needs no condition besides, and tells nothing of NULLs.
 func (s *selecting) cover() {
 	n := s.join
-	if n.Kind != AntiJoin || len(n.Keys) != 1 || len(n.Residual)+len(n.On) > 0 || !s.b.settings.EnablePruning {
+	if n.Merge != nil || n.Kind != AntiJoin || len(n.Keys) != 1 || len(n.Residual)+len(n.On) > 0 || !s.b.settings.EnablePruning {
 		return
 	}
 	scan := PartitionedInput(n.Left)

@@ -19,7 +19,7 @@ func joinPartitionWise(b *binder, n Node) Node {
 	}
 	return transformNodes(n, func(n Node) Node {
 		join, ok := n.(*Join)
-		if !ok || len(join.Keys) == 0 || join.NullAware || join.Kind == NullAwareAntiJoin {
+		if !ok || len(join.Keys) == 0 || join.Merge != nil || join.NullAware || join.Kind == NullAwareAntiJoin {
 			return n
 		}
 		wise := b.partitionWise(join)

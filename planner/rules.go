@@ -27,6 +27,7 @@ var rules = []rule{
 	{name: "late_fetch", apply: lateFetch},
 	{name: "choose_join", required: true, apply: chooseJoins},
 	{name: "choose_access", required: true, apply: chooseAccess},
+	{name: "merge_join", apply: mergeJoins},
 	{name: "select_partitions", apply: selectPartitions},
 	{name: "partitionwise_join", apply: joinPartitionWise},
 }

@@ -22,6 +22,7 @@ type Settings struct {
 	EnableImcvScan  bool
 	EnableHybrid    bool
 	EnableHashJoin  bool
+	EnableMergeJoin bool
 	EnableReorder   bool
 	EnableSeqScan   bool
 	EnableIndexScan bool
@@ -37,7 +38,7 @@ type Settings struct {
 // DefaultSettings returns what a new session has.
 func DefaultSettings() *Settings {
 	return &Settings{SearchPath: []string{catalog.DefaultSchema}, EnableHTAP: true, EnableImcvScan: true,
-		EnableHybrid: true, EnableHashJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true, EnablePruning: true, EnablePartitionwiseJoin: true}
+		EnableHybrid: true, EnableHashJoin: true, EnableMergeJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true, EnablePruning: true, EnablePartitionwiseJoin: true}
 }
 
 // Input is what planning a statement needs.
