@@ -161,7 +161,7 @@ func (s *Session) query(ctx context.Context, query string, statements []sql.Stat
 	})
 	if err != nil {
 		if last != nil {
-			err = errors.Join(err, last.Close())
+			_ = last.Close() // the statement's error counts
 		}
 		return nil, err
 	}

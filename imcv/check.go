@@ -123,7 +123,11 @@ func (c *unitCheck) version(r *GroupReader) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, cursor.Close()) }()
+	defer func() {
+		if cerr := cursor.Close(); err == nil { // else it says the same again, or less
+			err = cerr
+		}
+	}()
 	missing := r.Trusted // rows of the units that the scan has not met
 	var b vector.Batch
 	values := make([]vector.Vector, len(cols))

@@ -87,7 +87,8 @@ func (l *indexLoad) addTable(ctx context.Context, view *View, tbl *catalog.Table
 					err = l.addBatch(&b, &keys)
 				}
 				if err != nil {
-					return errors.Join(err, c.Close())
+					_ = c.Close() // it says the same again, or less
+					return err
 				}
 				if !more {
 					break

@@ -3,7 +3,6 @@ package storage
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"unsafe"
 
 	"github.com/weftdb/weft/catalog"
@@ -93,8 +92,14 @@ func (v *View) storedRow(codec *tableCodec, ref RowRef) ([]byte, error) {
 		if err == nil {
 			r.keep(true)
 		}
-		row, rowErr := r.loadedRow(slot)
-		return row, errors.Join(err, rowErr, r.close())
+		var row []byte
+		if err == nil {
+			row, err = r.loadedRow(slot)
+		}
+		if cerr := r.close(); err == nil { // else it says the same again
+			err = cerr
+		}
+		return row, err
 	case p.data == nil:
 		return readRow(v.snap.db, codec.tableLayout, ref)
 	default:

@@ -3,7 +3,6 @@ package storage
 import (
 	"bytes"
 	"context"
-	"errors"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/zeebo/xxh3"
@@ -113,7 +112,8 @@ func (t *Txn) probeKeys(c *tableCodec, s *writeScratch, want func(row, index int
 				err = t.checkUnseenKey(c, ix, x.key)
 			}
 			if err != nil {
-				return errors.Join(err, probe.close())
+				_ = probe.close() // it says the same again, or less
+				return err
 			}
 			s.taken[i*len(c.indexes)+k] = found
 		}
