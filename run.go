@@ -162,6 +162,7 @@ func (s *Session) plannerSettings() *planner.Settings {
 	p.EnableIndexJoin = s.on(setNestedLoop)
 	p.EnablePruning = s.on(setPartitionPruning)
 	p.EnablePartitionwiseJoin = s.on(setPartitionwiseJoin)
+	p.EnablePartitionwiseAggregate = s.on(setPartitionwiseGroup)
 	switch s.setting(setRouterMode) {
 	case "row":
 		p.Router = planner.RouterRow

@@ -25,8 +25,9 @@ type hashBuild struct {
 	totals  buildTotals
 }
 
-// newHashBuild takes the kinds of what the probe side writes when the build goes to disk.
-func newHashBuild(p *joinPlan, probe []vector.Kind) *hashBuild {
+// newHashBuild takes the kinds of what the probe side writes when the build goes to disk, and what groups
+// the rows of a partition-wise join, nil if nothing does.
+func newHashBuild(p *joinPlan, probe []vector.Kind, grouped *wiseAggregate) *hashBuild {
 	h := &hashBuild{plan: p, memory: &sharedReservation{Reservation{account: p.run.account}, sync.Mutex{}}}
 	spec := join.Spec{KeepNulls: p.kind.MarksBuild(), Unique: p.node.RightUnique, SetOnly: p.exists() && p.residual == nil, Memory: h.memory}
 	for _, k := range p.node.Keys {
@@ -40,7 +41,7 @@ func newHashBuild(p *joinPlan, probe []vector.Kind) *hashBuild {
 	}
 	spec.Spill = p.spill(probe)
 	spec.Payload = h.payloadOnly()
-	if h.wise = newWiseJoin(h); h.wise != nil && spec.Spill != nil {
+	if h.wise = newWiseJoin(h, grouped); h.wise != nil && spec.Spill != nil {
 		spec.Spill.Grouping = h.wise.grouping()
 	}
 	h.table = join.NewTable(spec)

@@ -75,6 +75,11 @@ func (r *run) spillBytes() int64 {
 	if r.files == nil {
 		return 0
 	}
+	return r.holderBytes()
+}
+
+// holderBytes is how much memory each node of the plan that holds rows should be content with; 0 = any.
+func (r *run) holderBytes() int64 {
 	limit, share := r.query.WorkBytes, r.query.Memory.Limit()
 	if share > 0 {
 		share = max(share*3/4/(1+holders(r.query.Plan.Root)), minSpillBytes)

@@ -36,9 +36,15 @@ func (j *wiseJoin) divideLeaves() {
 	if bytes := wiseBytes(n); room == 0 || bytes <= 2*room {
 		room = wiseCacheBytes / 4
 	}
+	if j.grouped != nil {
+		room = min(room, j.grouped.room)
+	}
 	var items []wisePass
 	for _, p := range j.spec.Pairs {
 		pass := wisePass{left: p.Left.Intersection(left), right: p.Right.Intersection(right), bytes: int64(p.RightRows / max(rows, 1) * float64(wiseBytes(n)))}
+		if j.grouped != nil {
+			pass.bytes += j.grouped.bytes(p.LeftRows + p.RightRows)
+		}
 		if pass.right.None() {
 			j.unmatched += int(pass.left.Count())
 		}
@@ -108,6 +114,9 @@ func (j *wiseJoin) spooled() join.SpillFigures {
 
 // end says in EXPLAIN ANALYZE what happened.
 func (j *wiseJoin) end() {
+	if j.grouped != nil {
+		j.grouped.describe(len(j.spec.Pairs))
+	}
 	stats := j.build.plan.stats
 	if stats == nil {
 		return

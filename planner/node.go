@@ -80,6 +80,8 @@ type Aggregate struct {
 	Input  Node
 	Groups []Item
 	Aggs   []AggItem
+	// Wise tells how the groups may be made some partitions at a time; nil where they cannot.
+	Wise *AggregateWise
 }
 
 // Sort orders its input; Limit, where not nil, keeps Limit rows after skipping Offset (top-N), and

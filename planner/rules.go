@@ -29,6 +29,7 @@ var rules = []rule{
 	{name: "choose_access", required: true, apply: chooseAccess},
 	{name: "select_partitions", apply: selectPartitions},
 	{name: "partitionwise_join", apply: joinPartitionWise},
+	{name: "partitionwise_aggregate", apply: aggregatePartitionWise},
 }
 
 // RuleNames lists the rules that SET disabled_rules accepts.
