@@ -10,6 +10,7 @@ import (
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -135,18 +136,20 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	defer view.Release()
 	plan := locked.Plan
 	r.s.notices(plan.Notices)
-	if !o.Analyze {
-		return planner.Explain(plan, o), nil
-	}
+	o.Rows = rowLimits(view)
+	timed, cancel := r.timed()
+	defer cancel()
+	ctx := timed.ctx
 	env, err := r.planEnv(plan)
 	if err != nil {
 		return nil, err
 	}
-	timed, cancel := r.timed()
-	defer cancel()
-	ctx := timed.ctx
-	started = time.Now()
 	q := timed.execQuery(ctx, plan, view, w.txn, env)
+	o.WorkBytes = q.HolderBytes()
+	if !o.Analyze {
+		return planner.Explain(plan, o), nil
+	}
+	started = time.Now()
 	q.Analyze, q.Keys = true, &exec.KeyChanges{}
 	cursor, err := exec.Start(ctx, q)
 	if err != nil {
@@ -171,6 +174,20 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	o.ExecutionNanos = time.Since(started).Nanoseconds()
 	o.Actual = cursor.Actual
 	return planner.Explain(plan, o), nil
+}
+
+// rowLimits returns how many rows tables have at most in a view, as it is now: what the statement writes itself
+// it does not see.
+func rowLimits(view *storage.View) func(*catalog.Table) int64 {
+	known := map[catalog.TableID]int64{}
+	return func(t *catalog.Table) int64 {
+		rows, ok := known[t.ID]
+		if !ok {
+			rows = view.RowLimit(t)
+			known[t.ID] = rows
+		}
+		return rows
+	}
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -93,19 +93,13 @@ func fullPays(n *planner.Join, limit int64) bool {
 	for _, p := range n.Wise.Pairs {
 		rows, most = rows+p.RightRows, max(most, p.RightRows)
 	}
-	bytes := wiseBytes(n)
+	bytes := n.BuildBytes()
 	groups := float64(len(n.Wise.Pairs))
 	even := most*groups < 4*rows
 	if limit > 0 && bytes > limit {
 		return even || most/max(rows, 1)*float64(bytes) < float64(limit)
 	}
 	return bytes > wiseCacheBytes && groups >= 4 && even
-}
-
-// wiseBytes is about what the build of a join takes in memory.
-func wiseBytes(n *planner.Join) int64 {
-	e := n.Right.Estimate()
-	return int64(float64(e.Rows) * float64(e.Width+24))
 }
 
 // round returns the state of one more pipeline of the rounds; nil where there are none.

@@ -33,7 +33,7 @@ func (j *wiseJoin) divideLeaves() {
 		rows += p.RightRows
 	}
 	room := run.spillBytes() / 2 // estimates err
-	if bytes := wiseBytes(n); room == 0 || bytes <= 2*room {
+	if bytes := n.BuildBytes(); room == 0 || bytes <= 2*room {
 		room = wiseCacheBytes / 4
 	}
 	if j.grouped != nil {
@@ -41,7 +41,7 @@ func (j *wiseJoin) divideLeaves() {
 	}
 	var items []wisePass
 	for _, p := range j.spec.Pairs {
-		pass := wisePass{left: p.Left.Intersection(left), right: p.Right.Intersection(right), bytes: int64(p.RightRows / max(rows, 1) * float64(wiseBytes(n)))}
+		pass := wisePass{left: p.Left.Intersection(left), right: p.Right.Intersection(right), bytes: int64(p.RightRows / max(rows, 1) * float64(n.BuildBytes()))}
 		if j.grouped != nil {
 			pass.bytes += j.grouped.bytes(p.LeftRows + p.RightRows)
 		}

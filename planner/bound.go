@@ -57,17 +57,15 @@ type prover struct {
 	known map[Node]proof
 }
 
-// NewBounds returns a function that bounds how many rows the nodes of plans yield, each time they are run. The
-// bounds hold for executions in which no table has more rows than rows says: a plan that is kept may
-// be run later, when there are more.
-func NewBounds(rows func(t *catalog.Table) int64) func(Node) RowsBound {
-	p := &prover{known: map[Node]proof{}, rows: func(t *catalog.Table) RowsBound { return RowsBound{float64(rows(t))} }}
-	return func(n Node) RowsBound { return p.of(n).bound }
-}
-
-// newProver returns a prover that knows of no row counts.
-func newProver() *prover {
-	return &prover{known: map[Node]proof{}, rows: func(*catalog.Table) RowsBound { return unbounded }}
+// newProver returns a prover whose bounds hold each time a node is run while no table has more rows than rows
+// says; nil: nothing is known of that. A plan that is kept may be run later, when there are more: bounds are
+// made for an execution, with what its snapshot shows, and are no part of a plan.
+func newProver(rows func(t *catalog.Table) int64) *prover {
+	p := &prover{known: map[Node]proof{}, rows: func(*catalog.Table) RowsBound { return unbounded }}
+	if rows != nil {
+		p.rows = func(t *catalog.Table) RowsBound { return RowsBound{float64(rows(t))} }
+	}
+	return p
 }
 
 func (p *prover) of(n Node) proof {
