@@ -133,6 +133,44 @@ func TestCopyIntoPartitionsRefused(t *testing.T) {
 	}
 }
 
+// TestCopyIntoPartitionsUndone: what a COPY has loaded before it fails goes with its savepoint, also partitions that
+// were finished before.
+func TestCopyIntoPartitionsUndone(t *testing.T) {
+	db := openMemory(t)
+	s := db.Session()
+	copyTables(t, s, "id bigint not null, d int not null, v text", 40)
+	mustExec(t, s, "create unique index on t (id, d)")
+	file := partitionFile(t, 20000, 40, true)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := filepath.Join(t.TempDir(), "bad.csv")
+	for row, code := range map[string]string{"1,519,again\n1,519,again\n": "23505", "7,seven,x\n": "22P02"} {
+		if err := os.WriteFile(bad, append(text[:len(text):len(text)], row...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		mustExec(t, s, "begin; insert into t values (-1, 3, 'kept'); savepoint a")
+		if _, err := s.Exec(context.Background(), "copy t from '"+bad+"' (format csv)"); codeOf(err) != code {
+			t.Errorf("got %v, want %s", err, code)
+		}
+		mustExec(t, s, "rollback to a")
+		if got := strings.TrimSpace(outcome(s, "select count(*) from t")); got != "1" {
+			t.Errorf("after the savepoint: %s rows", got)
+		}
+		mustExec(t, s, "copy t from '"+file+"' (format csv); commit")
+		if got := strings.TrimSpace(outcome(s, "select count(*) from t")); got != "20001" {
+			t.Errorf("loaded then: %s rows", got)
+		}
+		mustExec(t, s, "truncate t")
+	}
+	s.Close()
+	summary, err := db.Check(context.Background(), weft.CheckOptions{Report: func(x weft.Finding) { t.Errorf("check: %+v", x) }})
+	if err != nil || summary.Findings > 0 {
+		t.Errorf("check: %d findings, %v", summary.Findings, err)
+	}
+}
+
 // TestCopyIntoPartitionsBesideWriters: while others write the table its rows are inserted, and writers that
 // begin during a load wait for it and find the partitions as they are then.
 func TestCopyIntoPartitionsBesideWriters(t *testing.T) {

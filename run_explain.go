@@ -137,19 +137,20 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	plan := locked.Plan
 	r.s.notices(plan.Notices)
 	o.Rows = rowLimits(view)
-	timed, cancel := r.timed()
-	defer cancel()
-	ctx := timed.ctx
+	unrun := r.execQuery(r.ctx, plan, view, nil, nil)
+	o.WorkBytes = unrun.HolderBytes()
+	if !o.Analyze {
+		return planner.Explain(plan, o), nil
+	}
 	env, err := r.planEnv(plan)
 	if err != nil {
 		return nil, err
 	}
-	q := timed.execQuery(ctx, plan, view, w.txn, env)
-	o.WorkBytes = q.HolderBytes()
-	if !o.Analyze {
-		return planner.Explain(plan, o), nil
-	}
+	timed, cancel := r.timed()
+	defer cancel()
+	ctx := timed.ctx
 	started = time.Now()
+	q := timed.execQuery(ctx, plan, view, w.txn, env)
 	q.Analyze, q.Keys = true, &exec.KeyChanges{}
 	cursor, err := exec.Start(ctx, q)
 	if err != nil {
@@ -176,8 +177,8 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	return planner.Explain(plan, o), nil
 }
 
-// rowLimits returns how many rows tables have at most in a view, as it is now: what the statement writes itself
-// it does not see.
+// rowLimits returns how many rows tables have at most in a view, which holds whenever it is asked. One table is
+// asked for once, so that all bounds of a plan agree.
 func rowLimits(view *storage.View) func(*catalog.Table) int64 {
 	known := map[catalog.TableID]int64{}
 	return func(t *catalog.Table) int64 {

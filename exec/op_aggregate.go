@@ -119,8 +119,8 @@ func (s *aggregateSink) newState(w *Worker) (*aggregateState, error) {
 	return a, err
 }
 
-// Open returns the worker's groups: where they are made partition-wise, those of the rounds before that
-// have not been finished.
+// Open returns the worker's groups, to which all pipelines that feed the sink add, one after the other, and
+// the rounds of a partition-wise aggregation until they are finished.
 func (s *aggregateSink) Open(w *Worker) (Pusher, error) {
 	s.mu.Lock()
 	for _, a := range s.states {
