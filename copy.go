@@ -111,6 +111,9 @@ func (r *running) copy(n *sql.Copy) (*Rows, error) {
 	if err = w.end(r.ctx, err); err != nil {
 		return nil, err
 	}
+	if err := r.refreshViews(r.ctx, w); err != nil {
+		return nil, err
+	}
 	return &Rows{done: true, affected: count, tag: "COPY " + itoa(count)}, nil
 }
 

@@ -26,6 +26,7 @@ type partitionLoad struct {
 	tree   []catalog.TableID // the partitioned tables, once they are locked
 	shared bool              // somebody else writes them
 	count  int64
+	views  bool // leaves with column views have fresh stores
 }
 
 // leafLoad is a partition that rows are stored in.
@@ -153,6 +154,7 @@ func (p *partitionLoad) finishLeaves(leaves ...*leafLoad) error {
 	loaders := make([]*storage.Loader, len(leaves))
 	for i, leaf := range leaves {
 		loaders[i] = leaf.loader
+		p.views = p.views || leaf.table.HasView
 		leaf.table, leaf.loader = leaf.loader.Table(), nil
 		p.open--
 	}
@@ -274,6 +276,14 @@ func (l *copyLoad) abort() {
 	if l.inserts != nil {
 		l.inserts.abort()
 	}
+}
+
+// voidsViews reports whether column views have to be made of other stores than before.
+func (l *copyLoad) voidsViews() bool {
+	if l.inserts != nil {
+		return l.inserts.views
+	}
+	return l.loader.Fresh() && l.table.HasView
 }
 
 // finish stores the rest and returns the number of rows.

@@ -171,6 +171,31 @@ func TestCopyIntoPartitionsUndone(t *testing.T) {
 	}
 }
 
+// TestCopyLoadsColumnViews: what COPY loads into fresh stores gets into the column views of a table and of
+// partitions, also from a transaction block.
+func TestCopyLoadsColumnViews(t *testing.T) {
+	for _, block := range []bool{false, true} {
+		s := openMemory(t).Session()
+		defer s.Close()
+		copyTables(t, s, "id bigint not null, d int not null, v text", 3)
+		mustExec(t, s, "alter table t colview (id, d); alter table o colview (id, d)")
+		file := partitionFile(t, 3000, 3, false)
+		for _, table := range []string{"t", "o"} {
+			if block {
+				mustExec(t, s, "begin")
+			}
+			mustExec(t, s, "copy "+table+" from '"+file+"' (format csv)")
+			if block {
+				mustExec(t, s, "commit")
+			}
+			mustExec(t, s, "select total from gs_imcv_flush('"+table+"')")
+			if plan := analyzed(t, s, "select d, count(*) from "+table+" group by d"); !strings.Contains(plan, "Imcv Scan on "+table) || !strings.Contains(plan, "Row Groups from Units: ") {
+				t.Errorf("in a block %v: not by columns:\n%s", block, plan)
+			}
+		}
+	}
+}
+
 // TestCopyIntoPartitionsBesideWriters: while others write the table its rows are inserted, and writers that
 // begin during a load wait for it and find the partitions as they are then.
 func TestCopyIntoPartitionsBesideWriters(t *testing.T) {

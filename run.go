@@ -83,6 +83,8 @@ type work struct {
 	txn  *storage.Txn
 	own  bool
 	done bool
+	// viewsChanged tells that column views have to follow what the work does.
+	viewsChanged bool
 }
 
 // beginWork starts a statement that may write, in the memory of w, which it returns.
