@@ -24,6 +24,7 @@ func (b RowsBound) Known() bool { return !math.IsInf(b.rows, 1) }
 // bytes is what so many rows take at most when each takes so many bytes on average.
 func (b RowsBound) bytes(each int) float64 { return b.rows * float64(each) }
 
+// String prints the number, or that it is not known.
 func (b RowsBound) String() string {
 	if !b.Known() {
 		return "unknown"
