@@ -111,6 +111,9 @@ func (r *running) copy(n *sql.Copy) (*Rows, error) {
 	if err = w.end(r.ctx, err); err != nil {
 		return nil, err
 	}
+	if err := r.refreshViews(r.ctx, w); err != nil {
+		return nil, err
+	}
 	return &Rows{done: true, affected: count, tag: "COPY " + itoa(count)}, nil
 }
 
@@ -181,6 +184,17 @@ type copyLoad struct {
 }
 
 func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []sql.Ident, in planner.Input, w *work) (*copyLoad, error) {
+	if t.Kind == catalog.PartitionedTable {
+		if err := w.txn.LockTable(ctx, t.ID, storage.RowExclusive, storage.Wait); err != nil {
+			return nil, err
+		}
+		in = r.s.input(w.txn.Catalog()) // its partitions may have changed in between
+		now := in.Catalog.Table(t.ID)
+		if now == nil {
+			return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", t.Name)
+		}
+		t = now
+	}
 	l := &copyLoad{statement: r.text, table: t, in: in, threads: r.s.derived().threads, wasEmpty: (&world{db: r.s.db}).leafRows(in.Catalog, t) == 0}
 	var err error
 	l.env = r.sessionEnv()
@@ -190,8 +204,8 @@ func (r *running) newCopyLoad(ctx context.Context, t *catalog.Table, columns []s
 	l.ctx, l.cancel = context.WithCancel(ctx)
 	if l.into, err = planner.TargetOf(t, in); err == nil {
 		if l.into.Parts != nil {
-			l.inserts = &partitionLoad{txn: w.txn}
-			err = w.txn.LockTable(l.ctx, t.ID, storage.RowExclusive, storage.Wait)
+			l.inserts = &partitionLoad{ctx: l.ctx, txn: w.txn, table: t, leaves: map[catalog.TableID]*leafLoad{},
+				rows: func(leaf *catalog.Table) bool { return r.s.db.engine.RowCount(leaf) > 0 }}
 		} else {
 			l.loader, err = w.txn.NewLoader(l.ctx, t)
 		}
@@ -250,13 +264,15 @@ type copyWorker struct {
 	// generated compute the columns at the positions generatedAt from the others.
 	generated   []expr.Evaluator
 	generatedAt []int
-	checks      []expr.Evaluator
-	names       []string
 	placement   *exec.Placement
+	buffers     *leafBuffers // of a partitioned table
 }
 
 func (l *copyLoad) worker() (*copyWorker, error) {
-	w := &copyWorker{l: l, placement: exec.NewPlacement(l.table, l.into, l.env), row: &vector.Batch{Vecs: make([]*vector.Vector, len(l.table.Columns))}, defaults: make([]expr.Evaluator, len(l.table.Columns))}
+	w := &copyWorker{l: l, row: &vector.Batch{Vecs: make([]*vector.Vector, len(l.table.Columns))}, defaults: make([]expr.Evaluator, len(l.table.Columns))}
+	if l.inserts != nil {
+		w.buffers = &leafBuffers{load: l.inserts, leaves: map[catalog.TableID]*leafBuffer{}}
+	}
 	l.mu.Lock()
 	w.stats = catalog.NewCollector(l.table.Columns, uint64(len(l.collectors)+1))
 	l.collectors = append(l.collectors, w.stats)
@@ -268,6 +284,9 @@ func (l *copyLoad) worker() (*copyWorker, error) {
 	}
 	constraints, err := planner.BindConstraints(l.table, l.in)
 	if err != nil {
+		return nil, err
+	}
+	if w.placement, err = exec.NewPlacement(l.table, l.into, l.env); err != nil {
 		return nil, err
 	}
 	for pos := range l.table.Columns {
@@ -288,13 +307,6 @@ func (l *copyLoad) worker() (*copyWorker, error) {
 			return nil, err
 		}
 		w.generated, w.generatedAt = append(w.generated, e), append(w.generatedAt, g.Pos)
-	}
-	for _, c := range constraints.Checks {
-		e, err := expr.Compile(c.Expr, at, l.env)
-		if err != nil {
-			return nil, err
-		}
-		w.checks, w.names = append(w.checks, e), append(w.names, c.Name)
 	}
 	return w, nil
 }
@@ -319,18 +331,6 @@ func (w *copyWorker) load(seq uint64, n int) error {
 		}
 		w.row.Vecs[w.generatedAt[i]] = v
 	}
-	for i, e := range w.checks {
-		v, err := e.Eval(w.row, nil)
-		if err != nil {
-			return err
-		}
-		for row := range n {
-			if d := vector.DatumAt(v, row); !d.Null && d.I == 0 {
-				return sqlerr.New(sqlerr.CheckViolation, "new row for relation %q violates check constraint %q", w.l.table.Name, w.names[i]).
-					WithTable(w.l.table.Name).WithConstraint(w.names[i])
-			}
-		}
-	}
 	placed, err := w.placement.Place(w.row)
 	if err != nil {
 		return err
@@ -338,7 +338,7 @@ func (w *copyWorker) load(seq uint64, n int) error {
 	w.stats.Add(w.row)
 	w.l.noteKeys(w.row)
 	if w.l.inserts != nil {
-		return w.l.inserts.insert(w.l.ctx, placed)
+		return w.buffers.add(placed)
 	}
 	return w.l.loader.Append(seq, w.row)
 }
@@ -366,13 +366,21 @@ func (l *copyLoad) inParallel(run func(w *copyWorker, stop <-chan struct{}) erro
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			if err := l.guarded(func() error { return run(w, stop) }); err != nil {
+			if err := l.guarded(func() error { return w.run(run, stop) }); err != nil {
 				fail(err)
 			}
 		}()
 	}
 	wg.Wait()
 	return first
+}
+
+// run lets a worker load its share, to the last row.
+func (w *copyWorker) run(run func(w *copyWorker, stop <-chan struct{}) error, stop <-chan struct{}) error {
+	if err := run(w, stop); err != nil || w.buffers == nil {
+		return err
+	}
+	return w.buffers.flush()
 }
 
 // guarded turns a panic of a worker into an error.

@@ -52,6 +52,7 @@ func (r *running) finishLoad(l *copyLoad, w *work) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	w.viewsChanged = l.voidsViews()
 	if l.wasEmpty {
 		if err := w.txn.SetStats(l.table.ID, l.stats()); err != nil {
 			return 0, err

@@ -101,7 +101,10 @@ func (s *Session) BulkLoad(ctx context.Context, table string, workers int, fill 
 	w := s.beginWork(&work{})
 	defer w.abandon()
 	rows, err = r.bulkLoad(w, table, workers, fill)
-	return rows, w.end(ctx, err)
+	if err = w.end(ctx, err); err == nil {
+		err = r.refreshViews(ctx, w)
+	}
+	return rows, err
 }
 
 // bulkLoadText stands for a statement's text in messages.

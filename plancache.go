@@ -59,7 +59,7 @@ func (c *planCache) put(key planKey, p *cachedPlan) {
 }
 
 // planningSettings are the settings that shape plans.
-var planningSettings = []string{setSearchPath, setRouterMode, setImcvScan, setHybridScan, setHashJoin, setMergeJoin, setSeqScan, setIndexScan, setIndexOnlyScan, setBitmapScan, setNestedLoop, setPartitionPruning, setPartitionwiseJoin, setDisabledRules, setEnableHTAP, setTimeZone}
+var planningSettings = []string{setSearchPath, setRouterMode, setImcvScan, setHybridScan, setHashJoin, setMergeJoin, setSeqScan, setIndexScan, setIndexOnlyScan, setBitmapScan, setNestedLoop, setPartitionPruning, setPartitionwiseJoin, setPartitionwiseGroup, setDisabledRules, setEnableHTAP, setTimeZone}
 
 // plan returns the plan of the statement and tells the client what planning noticed.
 func (r *running) plan(c *catalog.Snapshot) (*cachedPlan, error) {

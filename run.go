@@ -83,6 +83,8 @@ type work struct {
 	txn  *storage.Txn
 	own  bool
 	done bool
+	// viewsChanged tells that column views have to follow what the work does.
+	viewsChanged bool
 }
 
 // beginWork starts a statement that may write, in the memory of w, which it returns.
@@ -163,6 +165,7 @@ func (s *Session) plannerSettings() *planner.Settings {
 	p.EnableIndexJoin = s.on(setNestedLoop)
 	p.EnablePruning = s.on(setPartitionPruning)
 	p.EnablePartitionwiseJoin = s.on(setPartitionwiseJoin)
+	p.EnablePartitionwiseAggregate = s.on(setPartitionwiseGroup)
 	switch s.setting(setRouterMode) {
 	case "row":
 		p.Router = planner.RouterRow

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -47,14 +48,21 @@ func (r *running) defineBy(step func(d *definition) (*Rows, error)) (*Rows, erro
 		return nil, err
 	}
 	r.s.notices(d.ddl.Notices)
-	if d.viewsChanged {
-		if w.own {
-			err = r.s.db.populateChanged(r.ctx, r.s.on(setAsyncPopulate))
-		} else {
-			r.s.viewDDL = true
-		}
+	w.viewsChanged = d.viewsChanged
+	return rows, r.refreshViews(r.ctx, w)
+}
+
+// refreshViews brings column views in line with what ended work has changed, at the latest when its transaction
+// commits.
+func (r *running) refreshViews(ctx context.Context, w *work) error {
+	switch {
+	case !w.viewsChanged:
+		return nil
+	case w.own:
+		return r.s.db.populateChanged(ctx, r.s.on(setAsyncPopulate))
 	}
-	return rows, err
+	r.s.viewDDL = true
+	return nil
 }
 
 // definition is a catalog statement in its transaction.

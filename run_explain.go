@@ -10,6 +10,7 @@ import (
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/storage"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -135,6 +136,9 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	defer view.Release()
 	plan := locked.Plan
 	r.s.notices(plan.Notices)
+	o.Rows = rowLimits(view)
+	unrun := r.execQuery(r.ctx, plan, view, nil, nil)
+	o.WorkBytes = unrun.HolderBytes()
 	if !o.Analyze {
 		return planner.Explain(plan, o), nil
 	}
@@ -171,6 +175,20 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	o.ExecutionNanos = time.Since(started).Nanoseconds()
 	o.Actual = cursor.Actual
 	return planner.Explain(plan, o), nil
+}
+
+// rowLimits returns how many rows tables have at most in a view, which holds whenever it is asked. One table is
+// asked for once, so that all bounds of a plan agree.
+func rowLimits(view *storage.View) func(*catalog.Table) int64 {
+	known := map[catalog.TableID]int64{}
+	return func(t *catalog.Table) int64 {
+		rows, ok := known[t.ID]
+		if !ok {
+			rows = view.RowLimit(t)
+			known[t.ID] = rows
+		}
+		return rows
+	}
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }

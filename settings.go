@@ -76,6 +76,7 @@ const (
 	setNestedLoop          = "enable_nestloop"
 	setPartitionPruning    = "enable_partition_pruning"
 	setPartitionwiseJoin   = "enable_partitionwise_join"
+	setPartitionwiseGroup  = "enable_partitionwise_aggregate"
 	setRuntimeFilter       = "enable_runtime_filter"
 	setDefaultIsolation    = "default_transaction_isolation"
 	setDefaultReadOnly     = "default_transaction_read_only"
@@ -134,6 +135,7 @@ func makeSettings() map[string]*setting {
 		{name: setNestedLoop, initial: "on", check: boolean, doc: "allow joins that look rows up by an index for each row of the other side"},
 		{name: setPartitionPruning, initial: "on", check: boolean, doc: "leave out partitions in which a query's conditions are true for no row"},
 		{name: setPartitionwiseJoin, initial: "on", check: boolean, doc: "join partitioned tables a group of partitions at a time where memory does not take the whole build"},
+		{name: setPartitionwiseGroup, initial: "on", check: boolean, doc: "group the rows of partitioned tables some partitions at a time where memory or the processor's cache does not take all groups"},
 		{name: setRuntimeFilter, initial: "on", check: boolean, doc: "let scans drop rows that find no match in a hash join above them"},
 		{name: setDefaultIsolation, initial: "read committed", check: isolationLevel, doc: "isolation level of new transactions"},
 		{name: setDefaultReadOnly, initial: "off", check: boolean, doc: "new transactions do not write"},

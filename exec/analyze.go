@@ -33,6 +33,7 @@ type nodeStats struct {
 	facts      []planner.Fact
 	sums       map[string]int64 // facts that are sums over all workers and loops
 	selections selections
+	memory     meter // of a hash join's builds
 }
 
 // selections are what the executions of a scan of a partitioned table have selected.

@@ -93,12 +93,26 @@ type Reservation struct {
 	account *account
 	granted int64
 	used    int64
+	meter   *meter // nil: nobody asks
+}
+
+// meter measures the most memory that some reservations use at a time, for EXPLAIN ANALYZE. nil measures nothing.
+type meter struct{ used, peak atomic.Int64 }
+
+func (m *meter) add(n int64) {
+	if m == nil {
+		return
+	}
+	now := m.used.Add(n)
+	for peak := m.peak.Load(); now > peak && !m.peak.CompareAndSwap(peak, now); peak = m.peak.Load() {
+	}
 }
 
 // Grow reserves n more bytes; it is called before they are allocated.
 func (r *Reservation) Grow(n int64) error {
 	r.used += n
 	if r.used <= r.granted {
+		r.meter.add(n)
 		return nil
 	}
 	more := max(r.used-r.granted, reserveChunk)
@@ -109,12 +123,14 @@ func (r *Reservation) Grow(n int64) error {
 		}
 	}
 	r.granted += more
+	r.meter.add(n)
 	return nil
 }
 
 // Shrink gives n bytes back.
 func (r *Reservation) Shrink(n int64) {
 	r.used -= n
+	r.meter.add(-n)
 	if spare := r.granted - r.used; spare > reserveChunk {
 		r.account.giveBack(spare)
 		r.granted = r.used
@@ -124,8 +140,12 @@ func (r *Reservation) Shrink(n int64) {
 // free gives everything back.
 func (r *Reservation) free() {
 	r.account.giveBack(r.granted)
+	r.meter.add(-r.used)
 	r.granted, r.used = 0, 0
 }
 
 // restart makes everything reserved available again, to a structure that replaces the one so far.
-func (r *Reservation) restart() { r.used = 0 }
+func (r *Reservation) restart() {
+	r.meter.add(-r.used)
+	r.used = 0
+}

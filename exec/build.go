@@ -13,6 +13,8 @@ type builder struct {
 	run *run
 	// selections are those of joins whose build side is built, by selector.
 	selections map[int]*selection
+	// grouped are the joins whose rows are grouped by the keys of their partitions.
+	grouped map[*planner.Join]*wiseAggregate
 }
 
 // stream is a pipeline without its sink yet.

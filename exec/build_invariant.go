@@ -69,7 +69,7 @@ func (k *invariantParts) varies(e expr.Expr) bool {
 
 // replace rebuilds the tree with the largest fixed parts that are worth keeping replaced.
 func (k *invariantParts) replace(n planner.Node) planner.Node {
-	if k.fixed[n] && worthKeeping(n) {
+	if k.fixed[n] && worthKeeping(n) && !selectedAbove(n) {
 		return &planner.CTEScan{CTE: &planner.CTE{Plan: n}, Out: n.Cols()}
 	}
 	kids := n.Kids()
@@ -89,6 +89,42 @@ func (k *invariantParts) replace(n planner.Node) planner.Node {
 	rebuilt := n.With(changed)
 	k.stats.rebuilt(rebuilt, n)
 	return rebuilt
+}
+
+// selectedAbove reports whether a join above a node selects which partitions are read below it: it does so for
+// the rows that it has in one run.
+func selectedAbove(n planner.Node) bool {
+	within, covers := map[int]bool{}, false
+	var scans []*planner.PartScan
+	var visit func(n planner.Node)
+	visit = func(n planner.Node) {
+		switch n := n.(type) {
+		case *planner.Join:
+			for _, ps := range n.Selectors {
+				within[ps.ID] = true
+			}
+			covers = covers || n.Covers
+		case *planner.Scan:
+			if n.Parts != nil {
+				scans = append(scans, n.Parts)
+			}
+		}
+		for _, kid := range n.Kids() {
+			visit(kid)
+		}
+	}
+	visit(n)
+	for _, parts := range scans {
+		for _, ps := range parts.Selectors {
+			if !within[ps.ID] {
+				return true
+			}
+		}
+		if parts.Covered && !covers {
+			return true
+		}
+	}
+	return false
 }
 
 // worthKeeping reports whether reading kept rows is cheaper than computing them.

@@ -87,7 +87,7 @@ func (b *builder) join(n *planner.Join) ([]*stream, error) {
 func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 	n := p.node
 	probe := newSpooledProbe(p)
-	build := newHashBuild(p, probe.kinds)
+	build := newHashBuild(p, probe.kinds, b.grouped[n])
 	right, err := b.build(n.Right, n)
 	if err != nil {
 		return nil, err

@@ -29,6 +29,8 @@ type aggregateSink struct {
 	result []*aggregatePart
 	keep   []int // per key: where in groups' columns the value to show is
 	stats  *nodeStats
+	wise   *wiseAggregate // nil: all rows are grouped at a time
+	merged []*aggregateState
 }
 
 type callPlace struct {
@@ -41,6 +43,7 @@ type callPlace struct {
 const partGroups = 1 << 15
 
 func (b *builder) aggregate(n *planner.Aggregate) ([]*stream, error) {
+	wise := newWiseAggregate(b, n)
 	streams, err := b.build(n.Input, n)
 	if err != nil {
 		return nil, err
@@ -62,12 +65,16 @@ func (b *builder) aggregate(n *planner.Aggregate) ([]*stream, error) {
 	if b.run.threads > 1 && len(s.keys) > 0 && n.Estimate().Rows >= partGroups {
 		s.parts = min(1<<bits.Len(uint(2*b.run.threads-1)), 64)
 	}
-	return one(&aggregateSource{sink: s}, b.into(streams, s, n)), nil
+	s.wise = wise.over(streams, s)
+	out := one(&aggregateSource{sink: s}, b.into(streams, s, n))
+	out[0].round = s.wise.round(0)
+	return out, nil
 }
 
 // aggregateState is one worker's groups.
 type aggregateState struct {
 	sink    *aggregateSink
+	worker  int
 	program *expr.Program
 	normal  []*normalizer
 	parts   []*aggregatePart
@@ -80,7 +87,7 @@ type aggregateState struct {
 }
 
 func (s *aggregateSink) newState(w *Worker) (*aggregateState, error) {
-	a := &aggregateState{sink: s, normal: normalizers(s.keys), ids: make([]uint32, vector.BatchCap)}
+	a := &aggregateState{sink: s, worker: w.ID, normal: normalizers(s.keys), ids: make([]uint32, vector.BatchCap)}
 	var kinds, extra []vector.Kind
 	var keep []int
 	for i, e := range s.keys {
@@ -112,7 +119,19 @@ func (s *aggregateSink) newState(w *Worker) (*aggregateState, error) {
 	return a, err
 }
 
-func (s *aggregateSink) Open(w *Worker) (Pusher, error) { return s.newState(w) }
+// Open returns the worker's groups, to which all pipelines that feed the sink add, one after the other, and
+// the rounds of a partition-wise aggregation until they are finished.
+func (s *aggregateSink) Open(w *Worker) (Pusher, error) {
+	s.mu.Lock()
+	for _, a := range s.states {
+		if a.worker == w.ID {
+			s.mu.Unlock()
+			return a, nil
+		}
+	}
+	s.mu.Unlock()
+	return s.newState(w)
+}
 
 func (a *aggregateState) Push(b *vector.Batch) error {
 	a.rows = true
@@ -179,6 +198,9 @@ func (a *aggregateState) Flush() error {
 
 // Finish puts the workers' groups together.
 func (s *aggregateSink) Finish(w *Worker) error {
+	if s.wise != nil && !s.wise.finishes() {
+		return nil
+	}
 	if len(s.states) == 0 {
 		if _, err := s.newState(w); err != nil {
 			return err
@@ -197,7 +219,7 @@ func (s *aggregateSink) Finish(w *Worker) error {
 		}
 		return p.finish(w, first.rows || len(s.place) > 0)
 	})
-	s.result, s.states = first.parts, nil
+	s.result, s.merged, s.states = first.parts, s.states, nil
 	if err == nil && len(s.keys) > 0 {
 		s.describe()
 	}
@@ -212,6 +234,10 @@ func (s *aggregateSink) describe() {
 	groups := 0
 	for _, p := range s.result {
 		groups += p.count
+	}
+	if s.wise != nil {
+		s.wise.groups += groups
+		groups = s.wise.groups
 	}
 	form := s.result[0].groups.Form()
 	s.stats.fact(planner.Fact{Key: "Groups", Text: fmt.Sprintf("%d (%s, parts %d)", groups, form, s.parts),

@@ -23,11 +23,17 @@ type hashBuild struct {
 	memory  *sharedReservation
 	wise    *wiseJoin // nil: all rows are joined at a time
 	totals  buildTotals
+	meter   *meter // nil without ANALYZE
 }
 
-// newHashBuild takes the kinds of what the probe side writes when the build goes to disk.
-func newHashBuild(p *joinPlan, probe []vector.Kind) *hashBuild {
-	h := &hashBuild{plan: p, memory: &sharedReservation{Reservation{account: p.run.account}, sync.Mutex{}}}
+// newHashBuild takes the kinds of what the probe side writes when the build goes to disk, and what groups
+// the rows of a partition-wise join, nil if nothing does.
+func newHashBuild(p *joinPlan, probe []vector.Kind, grouped *wiseAggregate) *hashBuild {
+	h := &hashBuild{plan: p}
+	if p.stats != nil {
+		h.meter = &p.stats.memory
+	}
+	h.memory = &sharedReservation{Reservation{account: p.run.account, meter: h.meter}, sync.Mutex{}}
 	spec := join.Spec{KeepNulls: p.kind.MarksBuild(), Unique: p.node.RightUnique, SetOnly: p.exists() && p.residual == nil, Memory: h.memory}
 	for _, k := range p.node.Keys {
 		z := newKeyNormalizer(k.Right.Type(), k.Left.Type())
@@ -40,7 +46,7 @@ func newHashBuild(p *joinPlan, probe []vector.Kind) *hashBuild {
 	}
 	spec.Spill = p.spill(probe)
 	spec.Payload = h.payloadOnly()
-	if h.wise = newWiseJoin(h); h.wise != nil && spec.Spill != nil {
+	if h.wise = newWiseJoin(h, grouped); h.wise != nil && spec.Spill != nil {
 		spec.Spill.Grouping = h.wise.grouping()
 	}
 	h.table = join.NewTable(spec)
@@ -129,9 +135,10 @@ type hashBuildPusher struct {
 }
 
 func (h *hashBuild) Open(w *Worker) (Pusher, error) {
-	var memory join.Memory = w.reservation()
-	if h.wise != nil {
-		memory = h.memory // to be given back when the next group comes
+	var memory join.Memory = h.memory
+	if h.wise == nil { // else it is to be given back when the next group comes
+		own := w.reservation()
+		own.meter, memory = h.meter, own
 	}
 	p := &hashBuildPusher{build: h, builder: h.table.NewBuilder(memory), columns: make([]*vector.Vector, len(h.columns)), keys: make([]*vector.Vector, len(h.keys))}
 	for _, k := range h.plan.node.Keys {
@@ -172,10 +179,18 @@ func (h *hashBuild) describe() {
 	if h.plan.stats == nil {
 		return
 	}
+	h.describeMemory()
 	h.totals.rows, h.totals.bytes = h.totals.rows+int64(h.table.Rows()), max(h.totals.bytes, h.table.Bytes())
 	form, rows, kilobytes := h.table.Form(), h.totals.rows, kilobytes(h.totals.bytes)
 	h.plan.stats.fact(planner.Fact{Key: "Hash Table", Text: fmt.Sprintf("%s, rows %d, %d kB", form, rows, kilobytes),
 		Value: []planner.Fact{{Key: "Hash Table", Value: form}, {Key: "Hash Table Rows", Value: rows}, {Key: "Peak Memory Usage", Value: kilobytes}}})
+}
+
+// describeMemory says in EXPLAIN ANALYZE how much memory all tables of the build took, so far.
+func (h *hashBuild) describeMemory() {
+	if h.meter != nil {
+		h.plan.stats.fact(planner.Fact{Key: planner.MemoryFact, Value: h.meter.peak.Load()})
+	}
 }
 
 // buildTotals are figures of all tables that a build has made, for EXPLAIN ANALYZE.

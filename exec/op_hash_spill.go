@@ -75,9 +75,16 @@ func (r *run) spillBytes() int64 {
 	if r.files == nil {
 		return 0
 	}
-	limit, share := r.query.WorkBytes, r.query.Memory.Limit()
+	return r.holderBytes()
+}
+
+func (r *run) holderBytes() int64 { return r.query.HolderBytes() }
+
+// HolderBytes is how much memory each node of the plan that holds rows should be content with; 0 = any.
+func (q *Query) HolderBytes() int64 {
+	limit, share := q.WorkBytes, q.Memory.Limit()
 	if share > 0 {
-		share = max(share*3/4/(1+holders(r.query.Plan.Root)), minSpillBytes)
+		share = max(share*3/4/(1+holders(q.Plan.Root)), minSpillBytes)
 	}
 	if limit == 0 || share > 0 && share < limit {
 		limit = share
@@ -131,7 +138,12 @@ func (s *spilledSource) Open(w *Worker, out Pusher) (Scanner, error) {
 		w.onClose(func() error { s.describe(s.build.table.SpillFigures(), ""); return nil })
 	}
 	memory := w.reservation()
-	w.onClose(func() error { memory.free(); return nil })
+	memory.meter = s.build.meter
+	w.onClose(func() error {
+		s.build.describeMemory()
+		memory.free()
+		return nil
+	})
 	return &spilledScanner{spilledSource: s, w: w, out: out, memory: memory, share: share}, nil
 }
 

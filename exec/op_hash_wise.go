@@ -30,13 +30,15 @@ type wiseJoin struct {
 	spools    []*join.Spool // by group, then of rows that belong to none; nil = the build is in memory
 	loading   []*join.Spool // of the pass
 	unmatched int           // leaves of the probe side without build rows
+
+	grouped *wiseAggregate // makes groups of the rows round by round; nil = nothing does
 }
 
 // wisePass is what a round joins.
 type wisePass struct {
 	left, right *bitset.BitSet // leaves; left nil = all, right is for full joins
 	spools      []*join.Spool
-	bytes       int64 // of the build in memory, about
+	bytes       int64 // of the build, and of groups made of the rows, in memory, about
 }
 
 // wiseCacheBytes is the size of a build from which it is worth to join by groups although memory takes
@@ -44,12 +46,18 @@ type wisePass struct {
 const wiseCacheBytes = 32 << 20
 
 // newWiseJoin returns how the join of a build is carried out partition-wise; nil where it is not.
-func newWiseJoin(h *hashBuild) *wiseJoin {
+func newWiseJoin(h *hashBuild, grouped *wiseAggregate) *wiseJoin {
 	n, r := h.plan.node, h.plan.run
 	if n.Wise == nil || r.partitioned(n.Left) == nil {
 		return nil
 	}
-	w := &wiseJoin{build: h, spec: n.Wise, full: n.Wise.Pairs != nil && r.partitioned(n.Right) != nil && fullPays(n, r.spillBytes())}
+	w := &wiseJoin{build: h, spec: n.Wise}
+	if n.Wise.Pairs != nil && r.partitioned(n.Right) != nil {
+		if grouped != nil && grouped.pays(pairRows(n)) {
+			w.grouped = grouped
+		}
+		w.full = w.grouped != nil || fullPays(n, r.spillBytes())
+	}
 	if !w.full {
 		if r.spillBytes() == 0 {
 			return nil
@@ -85,19 +93,13 @@ func fullPays(n *planner.Join, limit int64) bool {
 	for _, p := range n.Wise.Pairs {
 		rows, most = rows+p.RightRows, max(most, p.RightRows)
 	}
-	bytes := wiseBytes(n)
+	bytes := n.BuildBytes()
 	groups := float64(len(n.Wise.Pairs))
 	even := most*groups < 4*rows
 	if limit > 0 && bytes > limit {
 		return even || most/max(rows, 1)*float64(bytes) < float64(limit)
 	}
 	return bytes > wiseCacheBytes && groups >= 4 && even
-}
-
-// wiseBytes is about what the build of a join takes in memory.
-func wiseBytes(n *planner.Join) int64 {
-	e := n.Right.Estimate()
-	return int64(float64(e.Rows) * float64(e.Width+24))
 }
 
 // round returns the state of one more pipeline of the rounds; nil where there are none.
@@ -233,6 +235,9 @@ func (j *wiseJoin) next(*Worker) (bool, error) {
 	}
 	p := &j.passes[j.at]
 	j.at++
+	if j.grouped != nil {
+		j.grouped.begin(j.at == len(j.passes))
+	}
 	j.left.within, j.loading = p.left, p.spools
 	if j.full {
 		j.right.within = p.right

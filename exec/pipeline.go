@@ -89,13 +89,15 @@ type Pipeline struct {
 // SharedSink counts the pipelines that still have to feed a sink.
 type SharedSink struct {
 	Sink
-	pending int
+	feeders int        // all of them
+	pending int        // those that have not run, in rounds: in this one
 	owner   *nodeStats // EXPLAIN ANALYZE: who the time of Finish belongs to
 }
 
 // feed makes p feed the sink.
 func (s *SharedSink) feed(p *Pipeline) {
 	p.Sink = s
+	s.feeders++
 	s.pending++
 }
 

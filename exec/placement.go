@@ -10,10 +10,10 @@ import (
 // Placement finds the tables that rows are stored in which are written by other means than a plan, and
 // checks them as INSERT does where partitions are concerned. It belongs to one goroutine.
 type Placement struct {
-	table *catalog.Table
-	parts *placement // nil: the table is not partitioned
-	bound *rowChecks // nil: it is no partition
-	whole [1]PlacedRows
+	table  *catalog.Table
+	parts  *placement // nil: the table is not partitioned
+	checks *rowChecks // of a table that is not
+	whole  [1]PlacedRows
 }
 
 // PlacedRows are rows of a table with stores, in the order of its columns.
@@ -23,30 +23,31 @@ type PlacedRows struct {
 }
 
 // NewPlacement prepares for rows of a table.
-func NewPlacement(t *catalog.Table, into planner.Target, env *expr.Env) *Placement {
+func NewPlacement(t *catalog.Table, into planner.Target, env *expr.Env) (*Placement, error) {
 	p := &Placement{table: t}
 	if into.Parts != nil {
 		parts := newPlacement(into.Parts, env)
 		p.parts = &parts
+		return p, nil
 	}
-	if into.Bound != nil {
-		p.bound = &rowChecks{table: t, env: env, bound: newBoundCheck(into.Bound, t, env)}
+	cols, checks, err := planner.LeafChecks(t)
+	if err != nil {
+		return nil, err
 	}
-	return p
+	if p.checks, err = newRowChecks(t, checks, cols, env); err != nil {
+		return nil, err
+	}
+	p.checks.bound = newBoundCheck(into.Bound, t, env)
+	return p, nil
 }
 
-// Place returns where rows are to be stored. The result is valid until the next call.
+// Place returns where rows are to be stored, or the error of the first that may not be. The result is valid
+// until the next call.
 func (p *Placement) Place(rows *vector.Batch) ([]PlacedRows, error) {
-	if p.bound != nil {
-		at, err := p.bound.bound.first(rows)
-		if err != nil {
+	if p.parts == nil {
+		if err := p.checks.check(rows); err != nil {
 			return nil, err
 		}
-		if at >= 0 {
-			return nil, p.bound.boundError().WithDetail("Failing row contains (%s).", p.bound.describe(rows, at))
-		}
-	}
-	if p.parts == nil {
 		p.whole[0] = PlacedRows{p.table, rows}
 		return p.whole[:], nil
 	}

@@ -24,7 +24,7 @@ type roundDriver interface {
 type round struct {
 	of *rounds
 	// fresh is how many of its operators are opened anew in each round; −1 = all, and the sink, which is
-	// finished in each round.
+	// finished in each round, after the last of the pipelines that feed it.
 	fresh   int
 	workers []*roundWorker
 	stopped atomic.Bool // its sink wants no more rows
@@ -96,12 +96,15 @@ func (r *run) runRounds(g *rounds) (err error) {
 
 // nextRound prepares a round, unless nothing wants its rows.
 func (r *run) nextRound(g *rounds) (more bool, err error) {
-	wanted := false
+	// Rows that are discarded are wanted by the pipeline of what they have matched, which may be another
+	// join's and run later.
+	all, wanted := true, false
 	for _, p := range g.members {
-		_, discards := p.Sink.Sink.(discardSink)
-		wanted = wanted || p.round.fresh >= 0 && !discards && !p.wantsNothing()
+		if _, discards := p.Sink.Sink.(discardSink); p.round.fresh >= 0 && !discards {
+			all, wanted = false, wanted || !p.wantsNothing()
+		}
 	}
-	if !wanted {
+	if !wanted && !all {
 		return false, nil
 	}
 	err = r.guard(func() error {
@@ -130,9 +133,15 @@ func (p *Pipeline) wantsNothing() bool {
 func (r *run) runRound(p *Pipeline) error {
 	p.next.Store(0)
 	if p.round.fresh < 0 {
-		if err := r.scan(p); err != nil {
-			return err
+		if !p.finished() {
+			if err := r.scan(p); err != nil {
+				return err
+			}
 		}
+		if p.Sink.pending--; p.Sink.pending > 0 {
+			return nil
+		}
+		p.Sink.pending = p.Sink.feeders
 		return r.finish(p)
 	}
 	if p.finished() || p.round.stopped.Load() {

@@ -33,12 +33,18 @@ func (j *wiseJoin) divideLeaves() {
 		rows += p.RightRows
 	}
 	room := run.spillBytes() / 2 // estimates err
-	if bytes := wiseBytes(n); room == 0 || bytes <= 2*room {
+	if bytes := n.BuildBytes(); room == 0 || bytes <= 2*room {
 		room = wiseCacheBytes / 4
+	}
+	if j.grouped != nil {
+		room = min(room, j.grouped.room)
 	}
 	var items []wisePass
 	for _, p := range j.spec.Pairs {
-		pass := wisePass{left: p.Left.Intersection(left), right: p.Right.Intersection(right), bytes: int64(p.RightRows / max(rows, 1) * float64(wiseBytes(n)))}
+		pass := wisePass{left: p.Left.Intersection(left), right: p.Right.Intersection(right), bytes: int64(p.RightRows / max(rows, 1) * float64(n.BuildBytes()))}
+		if j.grouped != nil {
+			pass.bytes += j.grouped.bytes(p.LeftRows + p.RightRows)
+		}
 		if pass.right.None() {
 			j.unmatched += int(pass.left.Count())
 		}
@@ -108,6 +114,9 @@ func (j *wiseJoin) spooled() join.SpillFigures {
 
 // end says in EXPLAIN ANALYZE what happened.
 func (j *wiseJoin) end() {
+	if j.grouped != nil {
+		j.grouped.describe(len(j.spec.Pairs))
+	}
 	stats := j.build.plan.stats
 	if stats == nil {
 		return

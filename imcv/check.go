@@ -2,7 +2,6 @@ package imcv
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/weftdb/weft/catalog"

@@ -34,6 +34,7 @@ type binder struct {
 	locks      int       // scans whose rows are locked
 	uses       []RelationUse
 	known      map[Node]*relFacts // estimates made so far; nodes never change
+	proofs     *prover
 	indexes    map[*catalog.Index]*IndexExprs
 }
 
@@ -47,7 +48,7 @@ type columnUse struct {
 const maxQueryDepth = 200
 
 func newBinder(in Input) *binder {
-	b := &binder{snapshot: in.Catalog, world: in.World, settings: in.Settings, path: in.Settings.LookupPath(), nextCol: 1, known: map[Node]*relFacts{}}
+	b := &binder{snapshot: in.Catalog, world: in.World, settings: in.Settings, path: in.Settings.LookupPath(), nextCol: 1, known: map[Node]*relFacts{}, proofs: newProver(nil)}
 	if len(b.path) == 0 {
 		b.path = []string{catalog.DefaultSchema}
 	}

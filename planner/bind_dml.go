@@ -336,11 +336,9 @@ func (b *binder) delete(n *sql.Delete) (Node, []string, error) {
 
 // Constraints are a table's defaults, generated columns and checks, bound for loading rows in bulk.
 type Constraints struct {
-	RowCols  []*expr.Col
-	Defaults []expr.Expr // by table position
-	// Generated are computed from the other columns before Checks are looked at.
-	Generated []Generated
-	Checks    []TableCheck
+	RowCols   []*expr.Col
+	Defaults  []expr.Expr // by table position
+	Generated []Generated // computed from the other columns
 }
 
 // InsertReferences lists the foreign keys that rows loaded into a table must obey; nil if there are
@@ -349,7 +347,7 @@ func InsertReferences(t *catalog.Table, in Input) (*References, error) {
 	return newBinder(in).insertReferences(t)
 }
 
-// BindConstraints binds a table's defaults, generated columns and checks.
+// BindConstraints binds a table's defaults and generated columns.
 func BindConstraints(t *catalog.Table, in Input) (*Constraints, error) {
 	b := newBinder(in)
 	c := &Constraints{RowCols: b.rowColumns(t), Defaults: make([]expr.Expr, len(t.Columns))}
@@ -359,9 +357,6 @@ func BindConstraints(t *catalog.Table, in Input) (*Constraints, error) {
 			return nil, err
 		}
 	}
-	if c.Generated, err = b.generated(t, c.RowCols); err != nil {
-		return nil, err
-	}
-	c.Checks, err = b.checks(t, c.RowCols)
+	c.Generated, err = b.generated(t, c.RowCols)
 	return c, err
 }

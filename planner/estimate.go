@@ -18,9 +18,8 @@ type colFacts struct {
 
 // relation facts: the one bottom-up analysis that all estimates read.
 type relFacts struct {
-	rows  float64
-	bound float64
-	cols  map[expr.ColID]colFacts
+	rows float64
+	cols map[expr.ColID]colFacts
 	// keys lists sets of columns whose values do not repeat, with the number of rows that the key
 	// had before filters: a foreign key finds a match for rows/domain of its values.
 	keys []keyFacts
@@ -52,7 +51,7 @@ func (b *binder) estimate(n Node) *relFacts {
 	f := b.facts(n)
 	b.known[n] = f
 	e := n.Estimate()
-	e.Rows, e.Bound, e.Width = RowsEst(math.Max(f.rows, 1)), RowsBound(f.bound), f.width(n.Cols())
+	e.Rows, e.Width = RowsEst(math.Max(f.rows, 1)), f.width(n.Cols())
 	b.cost(n)
 	return f
 }
@@ -103,7 +102,7 @@ func (b *binder) facts(n Node) *relFacts {
 	case *Append:
 		return b.appendFacts(n)
 	case *Values:
-		return &relFacts{rows: float64(len(n.Rows)), bound: float64(len(n.Rows)), cols: map[expr.ColID]colFacts{}}
+		return &relFacts{rows: float64(len(n.Rows)), cols: map[expr.ColID]colFacts{}}
 	case *FuncScan:
 		return b.funcFacts(n)
 	case *CTEScan:
@@ -119,13 +118,13 @@ func (b *binder) facts(n Node) *relFacts {
 		last = b.estimate(kid)
 	}
 	if last == nil {
-		return &relFacts{rows: 1, bound: 1, cols: map[expr.ColID]colFacts{}}
+		return &relFacts{rows: 1, cols: map[expr.ColID]colFacts{}}
 	}
 	return last
 }
 
 func (b *binder) funcFacts(n *FuncScan) *relFacts {
-	f := &relFacts{rows: defaultRows, bound: math.Inf(1), cols: map[expr.ColID]colFacts{}}
+	f := &relFacts{rows: defaultRows, cols: map[expr.ColID]colFacts{}}
 	if n.Name != "generate_series" || len(n.Args) < 2 {
 		f.rows = 10
 		return f
@@ -140,7 +139,6 @@ func (b *binder) funcFacts(n *FuncScan) *relFacts {
 			}
 		}
 		f.rows = math.Max(0, float64((hi.Value.I-lo.Value.I)/step+1))
-		f.bound = f.rows
 		f.cols[n.Out[0].ID] = colFacts{distinct: f.rows, min: lo.Value, max: hi.Value}
 		f.keys = []keyFacts{{setOf(n.Out), f.rows}}
 	}
@@ -162,7 +160,6 @@ func (b *binder) scanFacts(n *Scan) *relFacts {
 		f.rows = math.Max(b.tableRows(n), 0)
 		stats = b.scanStats(n)
 	}
-	f.bound = f.rows
 	base := math.Max(f.rows, 1)
 	byID := map[catalog.ColumnID]expr.ColID{}
 	for _, c := range n.Columns {
@@ -209,7 +206,7 @@ func (b *binder) scanFacts(n *Scan) *relFacts {
 
 // filtered scales facts to a share of the rows.
 func (f *relFacts) filtered(selectivity float64) *relFacts {
-	out := &relFacts{rows: f.rows * selectivity, bound: f.bound, keys: f.keys, cols: make(map[expr.ColID]colFacts, len(f.cols))}
+	out := &relFacts{rows: f.rows * selectivity, keys: f.keys, cols: make(map[expr.ColID]colFacts, len(f.cols))}
 	for id, c := range f.cols {
 		c.distinct = survivingDistinct(c.distinct, f.rows, out.rows)
 		out.cols[id] = c
@@ -238,12 +235,11 @@ func (f *relFacts) limited(limit, offset expr.Expr) *relFacts {
 	}
 	out := f.filtered(n / math.Max(f.rows, 1))
 	out.rows = n
-	out.bound = math.Min(f.bound, n)
 	return out
 }
 
 func (f *relFacts) renamed(from, to []*expr.Col) *relFacts {
-	out := &relFacts{rows: f.rows, bound: f.bound, cols: map[expr.ColID]colFacts{}}
+	out := &relFacts{rows: f.rows, cols: map[expr.ColID]colFacts{}}
 	with := map[expr.ColID]expr.ColID{}
 	for i := range from {
 		if to[i] == nil {
@@ -277,7 +273,7 @@ func renamedKeys(keys []keyFacts, with map[expr.ColID]expr.ColID) []keyFacts {
 
 func (b *binder) projectFacts(n *Project) *relFacts {
 	in := b.estimate(n.Input)
-	out := &relFacts{rows: in.rows, bound: in.bound, cols: map[expr.ColID]colFacts{}}
+	out := &relFacts{rows: in.rows, cols: map[expr.ColID]colFacts{}}
 	with := map[expr.ColID]expr.ColID{}
 	for _, it := range n.Items {
 		if c, ok := it.Expr.(*expr.Col); ok {
@@ -311,7 +307,7 @@ func (f *relFacts) exprFacts(e expr.Expr) colFacts {
 
 func (b *binder) aggregateFacts(n *Aggregate) *relFacts {
 	in := b.estimate(n.Input)
-	out := &relFacts{rows: 1, bound: 1, cols: map[expr.ColID]colFacts{}}
+	out := &relFacts{rows: 1, cols: map[expr.ColID]colFacts{}}
 	if len(n.Groups) > 0 {
 		groups := 1.0
 		for _, g := range n.Groups {
@@ -320,7 +316,6 @@ func (b *binder) aggregateFacts(n *Aggregate) *relFacts {
 			groups *= math.Max(facts.distinct, 1)
 		}
 		out.rows = math.Max(1, math.Min(groups, in.rows))
-		out.bound = in.bound
 		out.keys = []keyFacts{{setOf(itemCols(n.Groups)), out.rows}}
 	}
 	for _, a := range n.Aggs {
@@ -335,7 +330,6 @@ func (b *binder) appendFacts(n *Append) *relFacts {
 	for _, input := range n.Inputs {
 		in := b.estimate(input)
 		out.rows += in.rows
-		out.bound += in.bound
 		for i, c := range input.Cols() {
 			facts := out.cols[n.Out[i].ID]
 			facts.distinct += in.cols[c.ID].distinct

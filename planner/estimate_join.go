@@ -117,20 +117,19 @@ func joinFacts(kind JoinKind, left, right *relFacts, eqs []equality, rest []expr
 // joinedFacts merges both sides' facts under a number of matches.
 func joinedFacts(left, right *relFacts, kind JoinKind, inner float64) *relFacts {
 	rows := inner
-	bound := left.bound * right.bound
 	switch kind {
 	case LeftJoin:
 		rows = math.Max(inner, left.rows)
 	case SingleJoin, MarkJoin:
-		rows, bound = left.rows, left.bound
+		rows = left.rows
 	case RightJoin:
 		rows = math.Max(inner, right.rows)
 	case FullJoin:
 		rows = math.Max(inner, left.rows+right.rows)
 	case SemiJoin, AntiJoin:
-		rows, bound = left.rows*defaultSemi, left.bound
+		rows = left.rows * defaultSemi
 	}
-	out := &relFacts{rows: rows, bound: bound, cols: map[expr.ColID]colFacts{}}
+	out := &relFacts{rows: rows, cols: map[expr.ColID]colFacts{}}
 	for _, side := range []*relFacts{left, right} {
 		for id, c := range side.cols {
 			c.distinct = math.Max(1, math.Min(c.distinct, rows))

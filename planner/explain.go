@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 )
 
@@ -14,6 +15,10 @@ type ExplainOptions struct {
 	Actual func(Node) *Actual
 	// PlanningNanos and ExecutionNanos are printed under Summary.
 	PlanningNanos, ExecutionNanos int64
+	// Rows is how many rows a table has at most that the statement sees; nil: that is not known.
+	Rows func(*catalog.Table) int64
+	// WorkBytes is what a hash join may take in memory, 0 = without limit.
+	WorkBytes int64
 }
 
 // Actual is what running a node showed, in all loops together.
@@ -56,7 +61,7 @@ func (d *detail) is(nodeType, name string, members ...Fact) {
 
 // Explain renders a plan as lines of text or of JSON.
 func Explain(p *Plan, o ExplainOptions) []string {
-	e := &explainer{plan: p, options: o, alias: map[expr.ColID]string{}, param: map[int]string{}}
+	e := &explainer{plan: p, options: o, alias: map[expr.ColID]string{}, param: map[int]string{}, proofs: newProver(o.Rows)}
 	e.nameColumns()
 	root := e.tree()
 	if o.JSON {
@@ -78,6 +83,7 @@ type explainer struct {
 	options ExplainOptions
 	alias   map[expr.ColID]string // relation of each scan column, when there is more than one
 	param   map[int]string
+	proofs  *prover
 	values  map[expr.ColID]expr.Expr // what projections compute, for printing
 }
 

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -72,6 +73,9 @@ func (e *explainer) jsonNumbers(out object, d *detail) object {
 		est := d.node.Estimate()
 		out = append(out, property{"Startup Cost", decimals(float64(est.Startup), 2)}, property{"Total Cost", decimals(float64(est.Total), 2)},
 			property{"Plan Rows", decimals(float64(est.Rows), 0)}, property{"Plan Width", int64(est.Width)})
+		if bound := e.boundOf(d.node); e.options.Verbose && bound.Known() {
+			out = append(out, property{"Plan Rows Bound", decimals(bound.rows, 0)})
+		}
 	}
 	a := e.actual(d)
 	if a == nil {
@@ -98,7 +102,7 @@ func milliseconds(nanos, loops int64) json.Number {
 // object is a JSON object that keeps the order of its members.
 type object []property
 
-// property's value is a string, a bool, a number, a list of strings, an object or a list of objects.
+// property's value is a string, a bool, a number, a time in milliseconds, a list of strings, an object or a list of objects.
 type property struct {
 	key   string
 	value any
@@ -146,8 +150,12 @@ func writeJSON(b *strings.Builder, value any, indent string) {
 		b.WriteString(v.String())
 	case int64:
 		b.WriteString(strconv.FormatInt(v, 10))
+	case float64: // milliseconds
+		b.WriteString(decimals(v, 3).String())
 	case bool:
 		b.WriteString(strconv.FormatBool(v))
+	default:
+		panic(fmt.Sprintf("planner: EXPLAIN has a member of type %T", value))
 	}
 }
 

@@ -95,6 +95,9 @@ func (e *explainer) finish(n Node, d *detail) *detail {
 	if e.options.Actual != nil {
 		if a := e.options.Actual(n); a != nil {
 			for _, f := range a.Facts {
+				if join, ok := n.(*Join); ok && f.Key == MemoryFact {
+					f = e.measureMemory(join, f)
+				}
 				if !strings.HasPrefix(f.Key, selectorFact) { // printed with the selector
 					d.measure(f)
 				}
@@ -388,6 +391,7 @@ func (e *explainer) describeJoin(n *Join, d *detail) {
 		d.facts = append(d.facts, Fact{Key: "Merge Cond", Value: e.conditions(conds)})
 	case hash:
 		d.facts = append(d.facts, Fact{Key: "Hash Cond", Value: e.conditions(conds)})
+		e.describeBuild(n, d)
 	}
 	residual := append(append([]expr.Expr(nil), n.On...), n.Residual...)
 	if len(residual) > 0 {

@@ -22,16 +22,12 @@ type Node interface {
 // RowsEst is a point estimate of a row count: it orders joins and chooses operators.
 type RowsEst float64
 
-// RowsBound is a provable upper limit of a row count: it sizes memory, and never orders joins.
-type RowsBound float64
-
 // Cost is in units of reading one row of a small table by rows.
 type Cost float64
 
 // Estimates are what the planner expects of a node.
 type Estimates struct {
 	Rows    RowsEst
-	Bound   RowsBound
 	Startup Cost
 	Total   Cost
 	Width   int // bytes a row
@@ -82,6 +78,8 @@ type Aggregate struct {
 	Input  Node
 	Groups []Item
 	Aggs   []AggItem
+	// Wise tells how the groups may be made some partitions at a time; nil where they cannot.
+	Wise *AggregateWise
 }
 
 // Sort orders its input; Limit, where not nil, keeps Limit rows after skipping Offset (top-N), and

@@ -21,6 +21,14 @@ type PartitionWise struct {
 // LeafGroup is leaves that a partition-wise join reads at a time.
 type LeafGroup struct {
 	Left, Right *bitset.BitSet
-	// RightRows is how many rows the leaves on the right have.
-	RightRows float64
+	// LeftRows and RightRows are how many rows the leaves have.
+	LeftRows, RightRows float64
+}
+
+// AggregateWise tells that a grouping may be carried out some leaves at a time: no group has rows in leaves
+// of two divisions.
+type AggregateWise struct {
+	// Divisions are leaves of the partitioned table that the grouping reads; nil where it reads a join of two
+	// such tables, whose Pairs they are.
+	Divisions []*bitset.BitSet
 }

@@ -43,9 +43,8 @@ func (b *binder) chooseJoin(n *Join) Node {
 		for i, k := range c.Keys {
 			c.Keys[i] = JoinKey{Left: k.Right, Right: k.Left, NullSafe: k.NullSafe}
 		}
-		l, r = r, l
 	}
-	c.RightUnique = uniqueKeys(r, c.Keys)
+	c.RightUnique = sidesKeys(nil, b.proofs.of(c.Right).keys, c.Keys).right != nil
 	return &c
 }
 
@@ -58,22 +57,6 @@ func (b *binder) worthTurning(n *Join, l, r *relFacts) bool {
 		flipped *= 1.2 // the build rows must be marked and visited again
 	}
 	return flipped < cost
-}
-
-// uniqueKeys reports whether the key expressions cover a key of the relation.
-func uniqueKeys(f *relFacts, keys []JoinKey) bool {
-	cols := colSet{}
-	for _, k := range keys {
-		if c, ok := k.Right.(*expr.Col); ok {
-			cols[c.ID] = true
-		}
-	}
-	for _, k := range f.keys {
-		if len(k.cols) > 0 && k.cols.within(cols) {
-			return true
-		}
-	}
-	return false
 }
 
 // splitKeys separates a join's equalities from its other conditions. The comparisons of a mark

@@ -200,7 +200,8 @@ func (b *binder) mergeable(n *Join) *Join {
 	turn := as.turn
 	if n.Kind == InnerJoin {
 		left, right := b.estimate(n.Left), b.estimate(n.Right)
-		uniqueLeft, uniqueRight := uniqueKeys(left, turnedKeys(c.Keys)), uniqueKeys(right, c.Keys)
+		sides := sidesKeys(b.proofs.of(n.Left).keys, b.proofs.of(n.Right).keys, c.Keys)
+		uniqueLeft, uniqueRight := sides.left != nil, sides.right != nil
 		switch { // groups of equal keys are held of the right side
 		case uniqueLeft != uniqueRight:
 			turn = uniqueLeft
@@ -214,8 +215,7 @@ func (b *binder) mergeable(n *Join) *Join {
 	if turn {
 		c.Left, c.Right, c.Keys = n.Right, n.Left, turnedKeys(c.Keys)
 	}
-	nullSafe := slices.ContainsFunc(c.Keys, func(k JoinKey) bool { return k.NullSafe })
-	c.RightUnique = !nullSafe && uniqueKeys(b.estimate(c.Right), c.Keys)
+	c.RightUnique = sidesKeys(nil, b.proofs.of(c.Right).keys, c.Keys).right != nil
 	return &c
 }
 

@@ -154,6 +154,9 @@ func (b *binder) pairs(n *Join, left *Scan, keys []int) (out []LeafGroup) {
 			continue
 		}
 		pair := LeafGroup{Left: g.Left, Right: g.Right}
+		for i, ok := g.Left.NextSet(0); ok; i, ok = g.Left.NextSet(i + 1) {
+			pair.LeftRows += b.world.Rows(left.Parts.Desc.Leaves[i].Table)
+		}
 		for i, ok := g.Right.NextSet(0); ok; i, ok = g.Right.NextSet(i + 1) {
 			pair.RightRows += b.world.Rows(right.Parts.Desc.Leaves[i].Table)
 		}

@@ -30,6 +30,7 @@ var rules = []rule{
 	{name: "merge_join", apply: mergeJoins},
 	{name: "select_partitions", apply: selectPartitions},
 	{name: "partitionwise_join", apply: joinPartitionWise},
+	{name: "partitionwise_aggregate", apply: aggregatePartitionWise},
 }
 
 // RuleNames lists the rules that SET disabled_rules accepts.

@@ -32,13 +32,14 @@ type Settings struct {
 	EnableIndexJoin                       bool // row by row of one side, by an index of the other
 	EnablePruning                         bool // leave out partitions that no row can come from
 	EnablePartitionwiseJoin               bool // join partitioned tables group by group
+	EnablePartitionwiseAggregate          bool // group the rows of partitioned tables some leaves at a time
 	DisabledRules                         map[string]bool
 }
 
 // DefaultSettings returns what a new session has.
 func DefaultSettings() *Settings {
 	return &Settings{SearchPath: []string{catalog.DefaultSchema}, EnableHTAP: true, EnableImcvScan: true,
-		EnableHybrid: true, EnableHashJoin: true, EnableMergeJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true, EnablePruning: true, EnablePartitionwiseJoin: true}
+		EnableHybrid: true, EnableHashJoin: true, EnableMergeJoin: true, EnableReorder: true, EnableSeqScan: true, EnableIndexScan: true, EnableIndexOnlyScan: true, EnableBitmapScan: true, EnableIndexJoin: true, EnablePruning: true, EnablePartitionwiseJoin: true, EnablePartitionwiseAggregate: true}
 }
 
 // Input is what planning a statement needs.

@@ -4,6 +4,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -42,9 +43,35 @@ func (d *Desc) Direct() []Group {
 	return out
 }
 
+// Divisions returns the leaves in sets such that rows with equal values of all keys that are fixed are in
+// one set. Partitions are told apart from the top down, as far as all keys of a level are fixed.
+func (d *Desc) Divisions(fixed func(key expr.Expr) bool) []*bitset.BitSet {
+	return d.divisions(d.top, fixed, nil)
+}
+
+func (d *Desc) divisions(l *Level, fixed func(key expr.Expr) bool, out []*bitset.BitSet) []*bitset.BitSet {
+	for i := range l.keys {
+		if !fixed(l.keys[i].expr) {
+			return append(out, d.interval(l.lo, l.hi))
+		}
+	}
+	for i := range l.kids {
+		if k := &l.kids[i]; k.level != nil {
+			out = d.divisions(k.level, fixed, out)
+		} else {
+			out = append(out, d.interval(k.lo, k.hi))
+		}
+	}
+	return out
+}
+
 func (d *Desc) below(l *Level, kid int) *bitset.BitSet {
+	return d.interval(l.kids[kid].lo, l.kids[kid].hi)
+}
+
+func (d *Desc) interval(lo, hi int) *bitset.BitSet {
 	set := bitset.New(uint(len(d.Leaves)))
-	for leaf := l.kids[kid].lo; leaf < l.kids[kid].hi; leaf++ {
+	for leaf := lo; leaf < hi; leaf++ {
 		set.Set(uint(leaf))
 	}
 	return set

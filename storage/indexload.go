@@ -23,6 +23,8 @@ type indexLoad struct {
 	last  []byte    // last key in files
 	value []byte    // scratch
 	chunk *sortChunk
+	// loads is how many there are at the same time, 0 = one: their chunks take no more together.
+	loads int
 	full  sync.WaitGroup // chunks being sorted
 
 	mu   sync.Mutex // guards runs and err: chunks are sorted by whoever filled them
@@ -36,6 +38,8 @@ const (
 	chunkBytes    = 32 << 20
 	maxMemoryRuns = 4
 )
+
+func (l *indexLoad) chunkBytes() int { return chunkBytes / max(l.loads, 1) }
 
 // add takes the entry of a row, which is copied. A returned chunk is full: the caller sorts it with
 // sortChunk, outside of whatever lock orders its calls of add.
@@ -54,13 +58,13 @@ func (l *indexLoad) add(x rowEntry, ref RowRef) (full *sortChunk, err error) {
 		if order == 0 {
 			return nil, l.duplicate(key)
 		}
-		l.chunk = &sortChunk{}
+		l.chunk = newSortChunk(l.chunkBytes())
 	}
 	l.chunk.add(key, l.value)
-	if len(l.chunk.buf) < chunkBytes {
+	if len(l.chunk.buf) < l.chunkBytes() {
 		return nil, nil
 	}
-	full, l.chunk = l.chunk, &sortChunk{}
+	full, l.chunk = l.chunk, newSortChunk(l.chunkBytes())
 	l.full.Add(1)
 	return full, nil
 }

@@ -31,10 +31,10 @@ type sortEntry struct {
 	value uint32 // length
 }
 
+// newSortChunk makes room for so many bytes.
+func newSortChunk(bytes int) *sortChunk { return &sortChunk{buf: make([]byte, 0, bytes+bytes/64)} }
+
 func (c *sortChunk) add(key, value []byte) {
-	if c.buf == nil {
-		c.buf = make([]byte, 0, chunkBytes+chunkBytes/64)
-	}
 	var head [8]byte
 	copy(head[:], key[indexPrefixLen:])
 	c.entries = append(c.entries, sortEntry{binary.BigEndian.Uint64(head[:]), uint32(len(c.buf)), uint32(len(key)), uint32(len(value))})

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
+	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -57,6 +60,11 @@ type nodeLoad struct {
 
 // NewLoader starts a bulk load.
 func (t *Txn) NewLoader(ctx context.Context, tbl *catalog.Table) (*Loader, error) {
+	return t.NewLoaderOfSeveral(ctx, tbl, 1)
+}
+
+// NewLoaderOfSeveral starts a bulk load that shares memory with others at the same time.
+func (t *Txn) NewLoaderOfSeveral(ctx context.Context, tbl *catalog.Table, loads int) (*Loader, error) {
 	if err := t.checkWritable(); err != nil {
 		return nil, err
 	}
@@ -93,7 +101,7 @@ func (t *Txn) NewLoader(ctx context.Context, tbl *catalog.Table) (*Loader, error
 	}
 	for k := range l.codec.indexes {
 		name := fmt.Sprintf("%s-i%d", l.name, k)
-		l.indexes = append(l.indexes, &indexLoad{e: t.e, ix: &l.codec.indexes[k], name: name, files: &sstFiles{e: t.e, name: name}})
+		l.indexes = append(l.indexes, &indexLoad{e: t.e, ix: &l.codec.indexes[k], name: name, loads: loads, files: &sstFiles{e: t.e, name: name}})
 	}
 	return l, nil
 }
@@ -247,7 +255,45 @@ func (l *Loader) insert(seq uint64, rows *vector.Batch) error {
 
 // Finish ends the load and returns the number of rows. Further statements of the transaction see
 // them; others when it has committed.
-func (l *Loader) Finish() (int64, error) {
+func (l *Loader) Finish() (int64, error) { return FinishLoads([]*Loader{l}, nil) }
+
+// FinishLoads is Finish of several loads of one transaction, of different tables, in one step. above are the
+// partitioned tables that their tables are parts of, which the transaction has locked like them: statements
+// that were planned before are planned anew.
+func FinishLoads(loads []*Loader, above []catalog.TableID) (rows int64, err error) {
+	var fresh []*Loader
+	for _, l := range loads {
+		if e := l.end(); e != nil {
+			if err == nil {
+				err = e
+			}
+			continue
+		}
+		if rows += l.rows; l.fresh && l.rows > 0 {
+			fresh = append(fresh, l)
+		} else {
+			l.removeFiles()
+		}
+	}
+	if err == nil && len(fresh) > 0 {
+		err = finishFresh(fresh, above)
+	}
+	for _, l := range fresh {
+		if err != nil {
+			err = l.fail(err)
+			l.removeFiles()
+		} else {
+			l.t.e.metrics.loadedRows.Add(uint64(l.rows))
+		}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return rows, nil
+}
+
+// end notes that no more rows come; what has failed gives up its files.
+func (l *Loader) end() error {
 	l.mu.Lock()
 	err := l.err
 	if err == nil && l.ended {
@@ -258,58 +304,98 @@ func (l *Loader) Finish() (int64, error) {
 	l.unwatch()
 	if err != nil {
 		l.removeFiles()
-		return 0, err
 	}
-	if !l.fresh || l.rows == 0 {
-		l.removeFiles()
-		return l.rows, nil
-	}
-	if err := l.finishFresh(); err != nil {
-		err = l.fail(err)
-		l.removeFiles()
-		return 0, err
-	}
-	l.t.e.metrics.loadedRows.Add(uint64(l.rows))
-	return l.rows, nil
+	return err
 }
 
-func (l *Loader) finishFresh() error {
-	e := l.t.e
-	var paths []string
+// finishFresh makes the fresh stores of loads those of their tables.
+func finishFresh(loads []*Loader, above []catalog.TableID) error {
+	t := loads[0].t
+	paths, err := closeAllFiles(loads)
+	if err != nil {
+		return err
+	}
+	var spaces keySpaces
+	for _, l := range loads {
+		of := spacesOf(l.tbl)
+		spaces.Stores, spaces.Indexes = append(spaces.Stores, of.Stores...), append(spaces.Indexes, of.Indexes...)
+	}
+	f, err := t.noteLoad(spaces)
+	if err != nil {
+		return err
+	}
+	if err := t.e.ingest(loads[0].ctx, paths); err != nil {
+		return err
+	}
+	next := t.Catalog()
+	for _, l := range loads {
+		for i := range l.nodes {
+			n := &l.nodes[i]
+			f.stores = append(f.stores, freshStore{id: n.store, rows: int64(n.next), next: n.next})
+			s := t.e.stores.get(n.store)
+			s.mu.Lock()
+			s.next, s.reserved = n.next, n.next
+			s.mu.Unlock()
+		}
+		next = next.WithTable(l.tbl)
+	}
+	for _, id := range above {
+		if table := next.Table(id); table != nil {
+			touched := table.Clone()
+			touched.Epoch++
+			next = next.WithTable(touched)
+		}
+	}
+	// Nobody else writes or locks rows: readers go on with the stores that they see.
+	return t.setCatalog(loads[0].ctx, next, func(_, _ *catalog.Table) LockMode { return Exclusive })
+}
+
+// closeAllFiles closes the files of loads side by side: keys may still have to be sorted and merged.
+func closeAllFiles(loads []*Loader) ([]string, error) {
+	paths, errs := make([][]string, len(loads)), make([]error, len(loads))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(len(loads), runtime.GOMAXPROCS(0)) {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := int(next.Add(1)) - 1; i < len(loads); i = int(next.Add(1)) - 1 {
+				if paths[i], errs[i] = loads[i].closeFiles(); errs[i] != nil {
+					errs[i] = loads[i].fail(errs[i]) // it names a key that is there twice
+					next.Store(int64(len(loads)))
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return slices.Concat(paths...), nil
+}
+
+// closeFiles writes what is left and returns the paths of all files.
+func (l *Loader) closeFiles() (paths []string, err error) {
 	for i := range l.nodes {
 		n := &l.nodes[i]
 		if err := n.flushEdge(l.codec); err != nil {
-			return err
+			return nil, err
 		}
 		if err := n.files.close(); err != nil {
-			return err
+			return nil, err
 		}
 		paths = append(paths, n.files.paths...)
 	}
 	for _, ix := range l.indexes {
 		p, err := ix.finish(l.ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		paths = append(paths, p...)
 	}
-	f, err := l.t.noteLoad(spacesOf(l.tbl))
-	if err != nil {
-		return err
-	}
-	if err := e.ingest(l.ctx, paths); err != nil {
-		return err
-	}
-	for i := range l.nodes {
-		n := &l.nodes[i]
-		f.stores = append(f.stores, freshStore{id: n.store, rows: int64(n.next), next: n.next})
-		s := e.stores.get(n.store)
-		s.mu.Lock()
-		s.next, s.reserved = n.next, n.next
-		s.mu.Unlock()
-	}
-	// Nobody else writes or locks rows: readers go on with the stores that they see.
-	return l.t.setCatalog(l.ctx, l.t.Catalog().WithTable(l.tbl), func(_, _ *catalog.Table) LockMode { return Exclusive })
+	return paths, nil
 }
 
 // Fresh reports whether the rows go to fresh stores.

@@ -36,7 +36,8 @@ type Options struct {
 	CommitFileBytes int
 	// WholeTableLocks is from how many rows and keys of a table on a transaction tries to lock the table
 	// instead of further ones. Default 100,000: each takes about 100 bytes, and to others that wait for
-	// the table it is as if all its rows were locked.
+	// the table it is as if all its rows were locked. A transaction with as many in all tries for
+	// tables of which it has a sixteenth.
 	WholeTableLocks int
 	// NoFold turns the folding of cold rows in the background off; FoldGroup stays.
 	NoFold bool

@@ -7,8 +7,8 @@ import (
 	"github.com/weftdb/weft/catalog"
 )
 
-// A transaction that has locked very many rows and keys of a table tries to lock the table as a whole,
-// in the Exclusive mode: whoever writes the table, locks its rows or looks keys up in it to rely on them
+// A transaction that has locked very many rows and keys of a table, or very many in all and a good part of them
+// in the table, such as a partition, tries to lock the table as a whole, in the Exclusive mode: whoever writes the table, locks its rows or looks keys up in it to rely on them
 // takes RowShare or RowExclusive first and keeps that to its end, so then nobody else has a lock of a row
 // or key there or can get one, and further ones need not be taken. It never waits for the table: others
 // may hold rows and wait for this transaction. Where it cannot have the table, it goes on with single
@@ -21,7 +21,12 @@ const lockBytes = 112
 type lockCount struct {
 	locks int
 	next  int // number of locks at which the table is tried for
+	tried bool
 }
+
+// wholeShare is the part of the locks of a whole table that makes a table worth trying for when the transaction
+// has as many in all.
+const wholeShare = 16
 
 // wholeTables are the key spaces of the tables that a transaction has locked as a whole. It is immutable.
 type wholeTables struct {
@@ -44,7 +49,7 @@ func (o *lockOwner) locks() int {
 func (t *Txn) countLocks(id catalog.TableID, before int) {
 	now := t.owner.locks()
 	taken := now - before
-	if taken <= 0 || now < t.e.opts.WholeTableLocks/16 { // most transactions have nothing worth counting
+	if taken <= 0 || now < t.e.opts.WholeTableLocks/wholeShare { // most transactions have nothing worth counting
 		return
 	}
 	t.mu.Lock()
@@ -65,10 +70,10 @@ func (t *Txn) lockWhole(ctx context.Context, tbl *catalog.Table) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.lockCounts[tbl.ID]
-	if c == nil || c.locks < c.next {
+	if c == nil || c.locks < c.next && (c.tried || c.locks < t.e.opts.WholeTableLocks/wholeShare || t.owner.locks() < t.e.opts.WholeTableLocks) {
 		return nil
 	}
-	c.next = c.locks + t.e.opts.WholeTableLocks
+	c.next, c.tried = c.locks+t.e.opts.WholeTableLocks, true
 	granted, _, err := t.e.locks.lock(ctx, &t.owner, resource{kind: lockRelation, object: uint32(tbl.ID)}, Exclusive, SkipLocked)
 	if err != nil || !granted {
 		return err
