@@ -251,13 +251,13 @@ Limit
         ->  Index Only Scan Backward using b_k on b`},
 		{"", "select s.k, s.n from a join (select k, count(*) as n from b group by k order by k) s on s.k = a.k order by s.k", `
 Merge Join
-  Merge Cond: (a.k = b.k)
-  ->  Index Only Scan using a_pkey on a
+  Merge Cond: (b.k = a.k)
   ->  Sort
         Sort Key: b.k
         ->  HashAggregate
               Group Key: b.k
-              ->  Seq Scan on b`},
+              ->  Seq Scan on b
+  ->  Index Only Scan using a_pkey on a`},
 		{forced, "select a.v, c.x from a full join c on a.v = c.k and a.k < 7 and c.x = a.v::text where a.k is null", `
 Filter
   Filter: (a.k IS NULL)
