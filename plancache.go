@@ -85,7 +85,11 @@ func (r *running) cachedPlan(c *catalog.Snapshot) (*cachedPlan, error) {
 		for _, t := range r.types {
 			key.types += t.String() + "\x00"
 		}
+		if s.lastPlan != nil && s.lastKey == key { // a statement run in a loop
+			return s.lastPlan, nil
+		}
 		if p := s.db.plans.get(key); p != nil {
+			s.lastKey, s.lastPlan = key, p
 			return p, nil
 		}
 	}

@@ -42,6 +42,9 @@ type Session struct {
 	spare     *running // memory of a statement that has ended, nil = none
 	spareRows *Rows    // memory of a result that is over, nil = none
 
+	lastKey  planKey // of the plan that ran last
+	lastPlan *cachedPlan
+
 	idle        idleClock
 	idleTimeout time.Duration // after the statement that ran last, 0 = none
 }

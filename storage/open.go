@@ -127,11 +127,16 @@ func (e *Engine) open(osFS bool) error {
 	if info := e.damage.Load(); info != nil {
 		_ = e.fail("read "+info.Path, info.Details)
 	}
-	if e.failed() == nil { // else there is damage; what can be read is
-		if err := e.openRedo(); err != nil {
+	if e.failed() == nil {
+		err := e.openRedo()
+		if failure := e.failed(); failure != nil {
+			err = failure // it says more than what came of it
+		}
+		if err != nil && (e.failed() == nil || sqlerr.CodeOf(err) != sqlerr.DataCorrupted) {
 			return err
 		}
 	}
+	// If there is damage, what can be read is.
 	return e.load()
 }
 
