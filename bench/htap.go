@@ -20,6 +20,8 @@ type HTAPOptions struct {
 	// WideRows is the size of the table of 50 columns, and of that whose view meets a budget. Default
 	// 2,000,000.
 	WideRows int
+	// FilterRows is the size of the table that is filtered by one column. Default 10,000,000.
+	FilterRows int
 	// Runs is the number of measured runs of each query, of which the median counts. Default 5.
 	Runs int
 	// Steps are the parts to run, by name. Default: all of HTAPSteps.
@@ -41,6 +43,7 @@ type htapStep struct {
 
 // htapSteps are the parts in the order they run in.
 var htapSteps = []htapStep{
+	{"filter", (*htapRunner).filter},
 	{"sweep", (*htapRunner).sweep},
 	{"wide", (*htapRunner).wide},
 	{"late", (*htapRunner).late},
@@ -61,11 +64,11 @@ func HTAPSteps() []string {
 }
 
 func (o HTAPOptions) withDefaults() (HTAPOptions, error) {
-	if o.Rows < 0 || o.WideRows < 0 || o.Runs < 0 || o.Seconds < 0 {
+	if o.Rows < 0 || o.WideRows < 0 || o.FilterRows < 0 || o.Runs < 0 || o.Seconds < 0 {
 		return o, errors.New("bench: numbers cannot be negative")
 	}
 	o.Rows, o.WideRows, o.Runs = cmp.Or(o.Rows, 1_000_000), cmp.Or(o.WideRows, 2_000_000), cmp.Or(o.Runs, 5)
-	o.Seconds, o.Out = cmp.Or(o.Seconds, 3), cmp.Or(o.Out, io.Discard)
+	o.FilterRows, o.Seconds, o.Out = cmp.Or(o.FilterRows, 10_000_000), cmp.Or(o.Seconds, 3), cmp.Or(o.Out, io.Discard)
 	for _, step := range o.Steps {
 		if !slices.Contains(HTAPSteps(), step) {
 			return o, fmt.Errorf("bench: there is no step %q, only %v", step, HTAPSteps())

@@ -13,7 +13,7 @@ import (
 func TestHTAP(t *testing.T) {
 	var out bytes.Buffer
 	dir := t.TempDir()
-	figures, err := HTAP(context.Background(), HTAPOptions{Rows: 70_000, WideRows: 70_000, Runs: 1, Seconds: 0.3, Dir: dir, Out: &out})
+	figures, err := HTAP(context.Background(), HTAPOptions{Rows: 70_000, WideRows: 70_000, FilterRows: 70_000, Runs: 1, Seconds: 0.3, Dir: dir, Out: &out})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
@@ -27,7 +27,7 @@ func TestHTAP(t *testing.T) {
 			t.Errorf("%s: %.3f ms", f.Name, f.Value)
 		}
 	}
-	for _, name := range []string{"hybrid against rows, 20 columns, at most 0.1 % of rows", "SELECT * of 50 columns as Arrow, 1 % of rows", "ORDER BY LIMIT 100",
+	for _, name := range []string{"filter of a packed integer, 50 % of the rows found", "hybrid against rows, 20 columns, at most 0.1 % of rows", "SELECT * of 50 columns as Arrow, 1 % of rows", "ORDER BY LIMIT 100",
 		"4 writers, 3 readers", "UPDATE by key with a column view", "50 % of rows changed", "after a rebuild", "open"} {
 		if !have[name] {
 			t.Errorf("no figure %q in\n%s", name, &out)
