@@ -26,6 +26,8 @@ type HTAPOptions struct {
 	Runs int
 	// Steps are the parts to run, by name. Default: all of HTAPSteps.
 	Steps []string
+	// Scale is the TPC-H scale factor of the tables whose units are compared with their rows. Default 0.1.
+	Scale float64
 	// Seconds is how long a mix of readers and writers runs. Default 3.
 	Seconds float64
 	// Dir is where the databases are made, in a new directory that is removed at the end. Default:
@@ -50,6 +52,7 @@ var htapSteps = []htapStep{
 	{"freshness", (*htapRunner).freshness},
 	{"writes", (*htapRunner).writes},
 	{"storm", (*htapRunner).storm},
+	{"sizes", (*htapRunner).sizes},
 	{"budget", (*htapRunner).budget},
 	{"restart", (*htapRunner).restart},
 }
@@ -64,11 +67,12 @@ func HTAPSteps() []string {
 }
 
 func (o HTAPOptions) withDefaults() (HTAPOptions, error) {
-	if o.Rows < 0 || o.WideRows < 0 || o.FilterRows < 0 || o.Runs < 0 || o.Seconds < 0 {
+	if o.Rows < 0 || o.WideRows < 0 || o.FilterRows < 0 || o.Runs < 0 || o.Scale < 0 || o.Seconds < 0 {
 		return o, errors.New("bench: numbers cannot be negative")
 	}
 	o.Rows, o.WideRows, o.Runs = cmp.Or(o.Rows, 1_000_000), cmp.Or(o.WideRows, 2_000_000), cmp.Or(o.Runs, 5)
-	o.FilterRows, o.Seconds, o.Out = cmp.Or(o.FilterRows, 10_000_000), cmp.Or(o.Seconds, 3), cmp.Or(o.Out, io.Discard)
+	o.FilterRows, o.Scale = cmp.Or(o.FilterRows, 10_000_000), cmp.Or(o.Scale, 0.1)
+	o.Seconds, o.Out = cmp.Or(o.Seconds, 3), cmp.Or(o.Out, io.Discard)
 	for _, step := range o.Steps {
 		if !slices.Contains(HTAPSteps(), step) {
 			return o, fmt.Errorf("bench: there is no step %q, only %v", step, HTAPSteps())
