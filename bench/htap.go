@@ -51,6 +51,7 @@ var htapSteps = []htapStep{
 	{"late", (*htapRunner).late},
 	{"freshness", (*htapRunner).freshness},
 	{"writes", (*htapRunner).writes},
+	{"ch", (*htapRunner).mixed},
 	{"storm", (*htapRunner).storm},
 	{"sizes", (*htapRunner).sizes},
 	{"budget", (*htapRunner).budget},

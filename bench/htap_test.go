@@ -28,7 +28,7 @@ func TestHTAP(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"filter of a packed integer, 50 % of the rows found", "hybrid against rows, 20 columns, at most 0.1 % of rows", "SELECT * of 50 columns as Arrow, 1 % of rows", "ORDER BY LIMIT 100",
-		"4 writers, 3 readers", "UPDATE by key with a column view", "50 % of rows changed", "after a rebuild", "all tables", "open"} {
+		"4 writers, 3 readers", "2 order writers, 1 readers", "orders, low stock", "UPDATE by key with a column view", "50 % of rows changed", "after a rebuild", "all tables", "open"} {
 		if !have[name] {
 			t.Errorf("no figure %q in\n%s", name, &out)
 		}

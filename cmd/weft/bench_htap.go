@@ -16,7 +16,7 @@ type htapCommand struct {
 	Runs       int      `default:"5" help:"Measured runs of each query; medians count."`
 	SF         float64  `name:"sf" default:"0.1" help:"TPC-H scale factor of the tables whose units are compared with their rows."`
 	Seconds    float64  `default:"3" help:"How long a mix of readers and writers runs."`
-	Step       []string `help:"Parts to run: filter, sweep, wide, late, freshness, writes, storm, sizes, budget, restart (default: all)."`
+	Step       []string `help:"Parts to run: filter, sweep, wide, late, freshness, writes, ch, storm, sizes, budget, restart (default: all)."`
 	Dir        string   `type:"path" help:"Where a temporary directory is made. Default: the system's."`
 	JSON       string   `name:"json" placeholder:"FILE" help:"Write the results as JSON; - is standard output, the text then goes to standard error."`
 }
