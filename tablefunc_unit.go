@@ -169,7 +169,8 @@ func columnsNamed(t *catalog.Table, args []vector.Datum) (names []string, err er
 }
 
 // The journal says which rows have changed since their units were built, not by whom or how: a reader
-// looks at the rows themselves.
+// looks at the rows themselves. A transaction's own writes are not in it before they are committed; its scans
+// find them in its overlay.
 var (
 	journalColumns = []planner.ResultColumn{column("node_name", textType), column("rel_oid", oidType), column("rowgroup_id", int4Type), column("ctid", int8Type)}
 	chunkColumns   = []planner.ResultColumn{column("node_name", textType), column("rel_oid", oidType), column("rowgroup_id", int4Type), column("status", textType),
