@@ -15,6 +15,9 @@ const (
 	journalBitmap   = 8 << 10
 )
 
+// idleGoal is what a scan by columns may take of that by rows in the same transaction.
+const idleGoal = 1.1
+
 // idleSnapshot holds a transaction open while rows are changed and units rebuilt all the time. Now and then,
 // when rebuilding has caught up, it reads by rows and by columns: the result must stay the same, and the scan
 // by columns no slower than that by rows. The journal's size is looked at after each change.
@@ -47,19 +50,23 @@ func (r *htapRunner) idleSnapshot(ctx context.Context) (err error) {
 			return err
 		}
 		settle()
-		columns, err := old.timed(ctx, "column", query)
+		columns, rows, err := old.leastCPU(ctx, query)
 		if err != nil {
 			return err
 		}
-		rows, err := old.timed(ctx, "row", query)
-		if err != nil {
-			return err
+		for _, mode := range []string{"row", "column"} {
+			if err := old.exec(ctx, "SET htap_router_mode = '"+mode+"'"); err != nil {
+				return err
+			}
+			if got, err := old.one(ctx, query); err != nil || got != want {
+				return errors.Join(err, fmt.Errorf("bench: after %d changes the idle snapshot reads %v in mode %s, it was %v", s.changes, got, mode, want))
+			}
 		}
-		if got, err := old.one(ctx, query); err != nil || got != want {
-			return errors.Join(err, fmt.Errorf("bench: after %d changes the idle snapshot reads %v, it was %v", s.changes, got, want))
-		}
-		if last = columns.cpu / rows.cpu; first == 0 {
+		if last = columns / rows; first == 0 {
 			first = last
+		}
+		if last > idleGoal {
+			fmt.Fprintf(r.o.Out, "after %d changes: %.2f ms by columns, %.2f ms by rows\n", s.changes, columns, rows)
 		}
 		worst = max(worst, last)
 	}
@@ -71,10 +78,43 @@ func (r *htapRunner) idleSnapshot(ctx context.Context) (err error) {
 	r.add(Figure{Name: name + "rebuilt row groups", Value: float64(s.rebuilt), Unit: ""})
 	r.add(Figure{Name: name + "its scan of that by rows, first", Value: first, Unit: "times"})
 	r.add(Figure{Name: name + "its scan of that by rows, last", Value: last, Unit: "times"})
-	r.add(Figure{Name: name + "its scan of that by rows, worst", Value: worst, Unit: "times", Goal: 1.1})
+	r.add(Figure{Name: name + "its scan of that by rows, worst", Value: worst, Unit: "times", Goal: idleGoal})
 	r.add(Figure{Name: name + "the journal's largest size", Value: float64(s.journal) / 1024, Unit: "kB"})
 	r.add(Figure{Name: name + "of four bitmaps a row group", Value: s.ofBound, Unit: "times", Goal: 1})
 	return nil
+}
+
+// leastCPU runs a query by columns and by rows in turns and returns the least CPU time of each: rows may still be
+// packed and files merged in the background, which only adds to what the process uses.
+func (r *queryRunner) leastCPU(ctx context.Context, query string) (columns, rows float64, err error) {
+	for i := range r.runs {
+		c, err := r.onceCPU(ctx, "column", query)
+		if err != nil {
+			return 0, 0, err
+		}
+		w, err := r.onceCPU(ctx, "row", query)
+		if err != nil {
+			return 0, 0, err
+		}
+		if i == 0 {
+			columns, rows = c, w
+		}
+		columns, rows = min(columns, c), min(rows, w)
+	}
+	return columns, rows, nil
+}
+
+// onceCPU runs a query once in a mode and returns its CPU time in milliseconds.
+func (r *queryRunner) onceCPU(ctx context.Context, mode, query string) (float64, error) {
+	if err := r.exec(ctx, "SET htap_router_mode = '"+mode+"'"); err != nil {
+		return 0, err
+	}
+	before, _ := cpuTime()
+	if _, err := r.drain(ctx, query); err != nil {
+		return 0, fmt.Errorf("%s: %w", query, err)
+	}
+	after, _ := cpuTime()
+	return milliseconds(after - before), nil
 }
 
 // idleStorm changes rows at random.
