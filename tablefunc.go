@@ -58,6 +58,7 @@ var tableFunctions = map[string]tableFunction{
 	"gs_imcu_meta":              {columns: unitColumns, args: []catalog.Type{textType, int4Type}, htap: true, rows: unitMeta},
 	"gs_global_imcu_meta":       {columns: onNode(unitColumns), args: []catalog.Type{textType, int4Type}, htap: true, rows: globalUnitMeta},
 	"gs_imcu_size_estimation":   {columns: estimateColumns, args: []catalog.Type{textType, textType, textType}, rows: estimateSize},
+	"gs_table_row_size":         {columns: rowSizeColumns, args: []catalog.Type{textType}, rows: tableRowSize},
 	"gs_htap_tmu_data":          {columns: journalColumns, args: []catalog.Type{oidType, int4Type}, htap: true, rows: journalData},
 	"gs_htap_tmu_chunk_meta":    {columns: chunkColumns, args: []catalog.Type{oidType, int4Type}, htap: true, rows: journalChunks},
 	"gs_imcv_bgworker_status":   {columns: workerColumns, relation: true, htap: true, rows: workerStatus},

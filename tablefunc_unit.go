@@ -111,6 +111,29 @@ func estimateSize(c *functionCall, args []vector.Datum) ([][]vector.Datum, error
 	return rows, nil
 }
 
+var rowSizeColumns = onNode([]planner.ResultColumn{column("rel_name", nameType), column("row_size", int8Type)})
+
+// tableRowSize is gs_table_row_size(table): the bytes of a table's rows, or of its partitions' rows, as the row
+// store encodes them, to compare units with. It reads all of them, as of the last commit.
+func tableRowSize(c *functionCall, args []vector.Datum) (rows [][]vector.Datum, err error) {
+	t, err := c.table("gs_table_row_size", args, 0)
+	if err != nil {
+		return nil, err
+	}
+	view := c.db.engine.View()
+	defer view.Release()
+	for _, leaf := range c.catalog.Leaves(t) {
+		for node, store := range leaf.Stores {
+			bytes, err := view.RowBytes(c.ctx, store)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, []vector.Datum{text(catalog.NodeName(node)), text(leaf.Name), int8(bytes)})
+		}
+	}
+	return rows, nil
+}
+
 // leavesOf lists the leaves that are, or are below, a partition of a table.
 func (c *functionCall) leavesOf(t *catalog.Table, partition string) ([]*catalog.Table, error) {
 	if t.Kind != catalog.PartitionedTable {
@@ -146,7 +169,8 @@ func columnsNamed(t *catalog.Table, args []vector.Datum) (names []string, err er
 }
 
 // The journal says which rows have changed since their units were built, not by whom or how: a reader
-// looks at the rows themselves.
+// looks at the rows themselves. A transaction's own writes are not in it before they are committed; its scans
+// find them in its overlay.
 var (
 	journalColumns = []planner.ResultColumn{column("node_name", textType), column("rel_oid", oidType), column("rowgroup_id", int4Type), column("ctid", int8Type)}
 	chunkColumns   = []planner.ResultColumn{column("node_name", textType), column("rel_oid", oidType), column("rowgroup_id", int4Type), column("status", textType),

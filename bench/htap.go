@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/weftdb/weft"
 )
@@ -20,12 +21,18 @@ type HTAPOptions struct {
 	// WideRows is the size of the table of 50 columns, and of that whose view meets a budget. Default
 	// 2,000,000.
 	WideRows int
+	// FilterRows is the size of the table that is filtered by one column. Default 10,000,000.
+	FilterRows int
 	// Runs is the number of measured runs of each query, of which the median counts. Default 5.
 	Runs int
 	// Steps are the parts to run, by name. Default: all of HTAPSteps.
 	Steps []string
+	// Scale is the TPC-H scale factor of the tables whose units are compared with their rows. Default 0.1.
+	Scale float64
 	// Seconds is how long a mix of readers and writers runs. Default 3.
 	Seconds float64
+	// Idle is how long a transaction stays open while rows are changed. Default 5 seconds.
+	Idle time.Duration
 	// Dir is where the databases are made, in a new directory that is removed at the end. Default:
 	// the system's temporary directory.
 	Dir string
@@ -41,12 +48,15 @@ type htapStep struct {
 
 // htapSteps are the parts in the order they run in.
 var htapSteps = []htapStep{
+	{"filter", (*htapRunner).filter},
 	{"sweep", (*htapRunner).sweep},
 	{"wide", (*htapRunner).wide},
 	{"late", (*htapRunner).late},
 	{"freshness", (*htapRunner).freshness},
 	{"writes", (*htapRunner).writes},
+	{"ch", (*htapRunner).mixed},
 	{"storm", (*htapRunner).storm},
+	{"sizes", (*htapRunner).sizes},
 	{"budget", (*htapRunner).budget},
 	{"restart", (*htapRunner).restart},
 }
@@ -61,11 +71,12 @@ func HTAPSteps() []string {
 }
 
 func (o HTAPOptions) withDefaults() (HTAPOptions, error) {
-	if o.Rows < 0 || o.WideRows < 0 || o.Runs < 0 || o.Seconds < 0 {
+	if o.Rows < 0 || o.WideRows < 0 || o.FilterRows < 0 || o.Runs < 0 || o.Scale < 0 || o.Idle < 0 || o.Seconds < 0 {
 		return o, errors.New("bench: numbers cannot be negative")
 	}
 	o.Rows, o.WideRows, o.Runs = cmp.Or(o.Rows, 1_000_000), cmp.Or(o.WideRows, 2_000_000), cmp.Or(o.Runs, 5)
-	o.Seconds, o.Out = cmp.Or(o.Seconds, 3), cmp.Or(o.Out, io.Discard)
+	o.FilterRows, o.Scale = cmp.Or(o.FilterRows, 10_000_000), cmp.Or(o.Scale, 0.1)
+	o.Seconds, o.Idle, o.Out = cmp.Or(o.Seconds, 3), cmp.Or(o.Idle, 5*time.Second), cmp.Or(o.Out, io.Discard)
 	for _, step := range o.Steps {
 		if !slices.Contains(HTAPSteps(), step) {
 			return o, fmt.Errorf("bench: there is no step %q, only %v", step, HTAPSteps())
@@ -74,9 +85,9 @@ func (o HTAPOptions) withDefaults() (HTAPOptions, error) {
 	return o, nil
 }
 
-// HTAP measures column views beside rows, each thing against another one of the same run: hybrid scans by
-// selectivity, late fetches, freshness under writes, writes with and without views, changed rows, little
-// memory, a restart. A wrong result is an error.
+// HTAP measures column views beside rows, most things against another one of the same run: filters, hybrid scans by
+// selectivity, late fetches, freshness under writes, writes and order entry with and without views, changed
+// rows beneath an idle snapshot, sizes, little memory, a restart. A wrong result is an error.
 func HTAP(ctx context.Context, o HTAPOptions) ([]Figure, error) {
 	o, err := o.withDefaults()
 	if err != nil {

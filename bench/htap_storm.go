@@ -81,7 +81,10 @@ func (r *htapRunner) storm(ctx context.Context) (err error) {
 	if got, err := old.one(ctx, query); err != nil || got != want {
 		return errors.Join(err, fmt.Errorf("bench: after a rebuild the idle snapshot reads %v, it was %v", got, want))
 	}
-	return old.exec(ctx, "ROLLBACK")
+	if err := old.exec(ctx, "ROLLBACK"); err != nil {
+		return err
+	}
+	return r.idleSnapshot(ctx)
 }
 
 // budget gives a view all the memory it wants, half of it and a quarter, as far as the setting goes down,

@@ -28,6 +28,7 @@ type columnReader struct {
 
 	covered []catalog.ColumnID // by scan column; 0 = fetched from rows
 	units   []catalog.ColumnID // those that are read from units
+	unread  []*vector.Vector   // by scan column: what stands for values that only the filter needed; nil = they are read
 
 	group   imcv.GroupReader
 	pinned  bool
@@ -60,7 +61,11 @@ func (s *scanSource) newColumnReader() (*columnReader, error) {
 	for i := range s.node.Columns {
 		c := &s.node.Columns[i]
 		column := &s.node.Table.Columns[c.Pos]
+		r.unread = append(r.unread, nil)
 		if column.Covered {
+			if c.FilterOnly {
+				r.unread[i] = vector.ConstOf(vector.Datum{Kind: column.Type.Kind()})
+			}
 			r.covered = append(r.covered, column.ID)
 			r.units = append(r.units, column.ID)
 			ids[c.Col.ID] = column.ID
@@ -207,7 +212,11 @@ func (r *columnReader) Next(b *vector.Batch) (bool, error) {
 // complete adds the columns that the filters did not need.
 func (r *columnReader) complete(b *vector.Batch, from, n int) error {
 	for i, id := range r.covered {
-		if id != 0 {
+		switch {
+		case id == 0 || r.have[i]:
+		case r.unread[i] != nil:
+			b.Vecs[i] = r.unread[i]
+		default:
 			r.read(b, i, from, n)
 		}
 	}

@@ -331,7 +331,7 @@ func (r *hybridReader) take() {
 		w.sel = append(w.sel, uint16(at-first))
 	}
 	for i, id := range r.covered {
-		if id != 0 {
+		if id != 0 && r.unread[i] == nil {
 			r.group.Read(id, &r.own[i], int(first), int(last-first)+1, w.sel)
 			vector.AppendGather(&w.vecs[i], &r.own[i], w.picks)
 		}
@@ -367,7 +367,11 @@ func (r *hybridReader) fetchWaiting(b *vector.Batch) error {
 		return errNoRow
 	}
 	for i, id := range r.covered {
-		if id != 0 {
+		switch {
+		case id == 0:
+		case r.unread[i] != nil:
+			b.Vecs[i] = r.unread[i]
+		default:
 			w.vecs[i], w.lent[i] = w.lent[i], w.vecs[i]
 			w.vecs[i].Reset(w.lent[i].Kind, 0)
 			b.Vecs[i] = &w.lent[i]

@@ -25,6 +25,9 @@ const (
 type ScanCol struct {
 	Pos int // position in Table.Columns
 	Col *expr.Col
+	// FilterOnly tells that nothing above the scan reads the column: where the filter did not need its
+	// values either, the scan may yield any.
+	FilterOnly bool
 }
 
 // Scan reads a table. It yields Columns in order, then RowRef where that is not nil.

@@ -168,7 +168,8 @@ func (n *Scan) OnLeaf(number int) *Scan {
 	c.Parts, c.Table = nil, leaf.Table
 	c.Columns = make([]ScanCol, len(n.Columns))
 	for i, sc := range n.Columns {
-		c.Columns[i] = ScanCol{Pos: leaf.Columns[sc.Pos], Col: sc.Col}
+		sc.Pos = leaf.Columns[sc.Pos]
+		c.Columns[i] = sc
 	}
 	switch n.Access {
 	case AccessIndex:

@@ -3,7 +3,7 @@ package planner
 import "github.com/weftdb/weft/expr"
 
 // pruneColumns drops the columns that nobody reads: scans read, joins carry and projections compute
-// only what is needed above them. It sets Join.Out. Needs: order_joins.
+// only what is needed above them. It sets Join.Out and ScanCol.FilterOnly. Needs: order_joins.
 func pruneColumns(b *binder, n Node) Node {
 	return mergeProjects(pruneNode(n, setOf(n.Cols())))
 }
@@ -99,6 +99,7 @@ func pruneScan(n *Scan, needed colSet) Node {
 	keep := needed.with(n.Filter...)
 	for _, col := range n.Columns {
 		if keep[col.Col.ID] {
+			col.FilterOnly = !needed[col.Col.ID]
 			c.Columns = append(c.Columns, col)
 		}
 	}

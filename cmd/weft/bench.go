@@ -15,7 +15,7 @@ import (
 // benchCommand is `weft bench`.
 type benchCommand struct {
 	Dpe  dpeCommand  `cmd:"" help:"Partitions that joins leave out at run time, planning with 1,000 of them, and a join on disk."`
-	Htap htapCommand `cmd:"" help:"Column views beside rows: hybrid scans by selectivity, late fetches, freshness, writes, changed rows, little memory, restart."`
+	Htap htapCommand `cmd:"" help:"Column views beside rows: hybrid scans by selectivity, late fetches, filters, freshness, writes, order entry, changed rows, sizes, little memory, restart."`
 	Oltp oltpCommand `cmd:"" help:"Single rows: look-ups, writes and commits, compared with bare syncs of the disk; scans and COPY."`
 	Tpch tpchCommand `cmd:"" help:"TPC-H: generate and load the data, measure the 22 queries by rows and by columns, check their answers."`
 }
