@@ -390,7 +390,7 @@ func TestNoSyncWait(t *testing.T) {
 	if *spillFlag > 0 {
 		t.Skip("ingestions are synced")
 	}
-	e := openTest(t, Options{Dir: "db", FS: slowSyncFS{vfs.NewMem()}})
+	e := openTest(t, Options{Dir: "db", FS: vfs.NewMem(), NoMaintenance: true})
 	tbl := createTable(t, e, kvTable(e, "t"))
 	gate := gatedFile{e.redo.file, make(chan struct{})}
 	e.redo.file = gate
