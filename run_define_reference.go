@@ -148,10 +148,14 @@ func (d *definition) truncate(n *sql.Truncate) (*Rows, error) {
 		tables = append(tables, locked...)
 		return err
 	}
-	for _, name := range n.Tables {
+	for i, name := range n.Tables {
 		t, err := d.ddl.LookupTable(name)
 		if err != nil {
 			return nil, err
+		}
+		if n.Only[i] && t.Partitioning != nil {
+			return nil, sqlerr.New(sqlerr.WrongObjectType, "cannot truncate only a partitioned table").
+				WithHint("Do not specify the ONLY keyword, or use TRUNCATE ONLY on the partitions directly.")
 		}
 		all, err := d.withPartitions([]*catalog.Table{t})
 		if err != nil {

@@ -166,7 +166,7 @@ func (b *boundTest) ranges(t *zoneTest, s *ints, low, high int64, compare func(k
 		none, from, to = first >= after, first, after-1
 	}
 	if t.op == "<>" {
-		b.except(none, s, low, from)
+		b.except(none, s, low+int64(from), low+int64(to))
 		return true
 	}
 	if none {
@@ -234,21 +234,21 @@ func (s *ints) codeRange(low, high int64) (first, last uint64, ok bool) {
 	return first, last, true
 }
 
-// except lets all values but one pass, the one at a distance from low; absent = the sequence does not hold
-// it.
-func (b *boundTest) except(absent bool, s *ints, low int64, distance uint64) {
+// except lets all values but low … high pass, which are equal to one value: of floats, zero has two. absent =
+// the sequence holds none.
+func (b *boundTest) except(absent bool, s *ints, low, high int64) {
 	b.outcome = b.withoutNulls()
 	if absent {
 		return
 	}
-	code, _, ok := s.codeRange(low+int64(distance), low+int64(distance))
+	first, last, ok := s.codeRange(low, high)
 	switch {
 	case !ok:
 	case s.width == 0 && s.slope == 0:
 		b.outcome = noRows
 	default:
-		// Counted modulo the width, the others begin behind it and end before it.
-		b.outcome, b.low, b.span = byRange, code+1, math.MaxUint64-1
+		// Counted modulo the width, the others begin behind them and end before them.
+		b.outcome, b.low, b.span = byRange, last+1, math.MaxUint64-1-(last-first)
 	}
 }
 
@@ -268,12 +268,11 @@ func (b *boundTest) oneOf(t *zoneTest, s *ints, low, high int64, compare func(k 
 			continue
 		}
 		at := searchFrom(low, span, func(k int64) bool { return compare(k, d) >= 0 })
-		if at > span || compare(low+int64(at), d) != 0 {
-			continue
-		}
-		if code, _, ok := s.codeRange(low+int64(at), low+int64(at)); ok {
-			b.flags[code&uint64(len(b.flags)-1)] = 1
-			any = true
+		for ; at <= span && compare(low+int64(at), d) == 0; at++ { // of floats, zero has two
+			if code, _, ok := s.codeRange(low+int64(at), low+int64(at)); ok {
+				b.flags[code&uint64(len(b.flags)-1)] = 1
+				any = true
+			}
 		}
 	}
 	switch {

@@ -24,6 +24,8 @@ func push(n Node, conds []expr.Expr) Node {
 		return pushProject(n, conds)
 	case *Join:
 		return pushJoin(n, conds)
+	case *Apply:
+		return pushApply(n, conds)
 	case *Aggregate:
 		return pushAggregate(n, conds)
 	case *Append:
@@ -162,6 +164,15 @@ func pushJoin(n *Join, conds []expr.Expr) Node {
 		s.both = nil
 	}
 	c.Left, c.Right = push(n.Left, s.toLeft), push(n.Right, s.toRight)
+	return filterOver(&c, s.both)
+}
+
+// pushApply lets conditions on outer rows decide before the inner side is run for them.
+func pushApply(n *Apply, conds []expr.Expr) Node {
+	s := &spread{left: setOf(n.Outer.Cols()), right: colSet{}}
+	s.add(conds, true, false)
+	c := *n
+	c.Outer, c.Inner = push(n.Outer, s.toLeft), push(n.Inner, nil)
 	return filterOver(&c, s.both)
 }
 

@@ -271,6 +271,13 @@ func (s *selecting) scan(n *Scan, conds []expr.Expr, why string) Node {
 	return &c
 }
 
+// Rows that can be looked up only one by one are, up to leastRouted of them and one for rowsPerRouted rows that
+// the scan may read in vain: more would cost more than they might spare.
+const (
+	leastRouted   = 1024
+	rowsPerRouted = 200
+)
+
 // selector makes a selector from the conditions that connect the scan with the build, or tells why there
 // is none.
 func (s *selecting) selector(n *Scan, conds []expr.Expr) (*PartSelector, string) {
@@ -296,6 +303,7 @@ func (s *selecting) selector(n *Scan, conds []expr.Expr) (*PartSelector, string)
 		return nil, why
 	}
 	ps.Routes = s.routes(n, ps)
+	ps.Join.MaxRouted = max(leastRouted, int64(s.b.estimate(n).rows/rowsPerRouted))
 	return ps, ""
 }
 

@@ -25,6 +25,9 @@ type Join struct {
 	// Column gives what the conditions call a column of the partitioned table, nil where they have no
 	// name for it.
 	Column func(pos int) expr.Expr
+	// MaxRouted is how many rows a picker looks up one by one, which costs microseconds each, before it takes
+	// all leaves; 0 = any number.
+	MaxRouted int64
 }
 
 // Picker finds the leaves that the rows of the other side can have matches in. It belongs to one worker.
@@ -38,7 +41,8 @@ type Picker struct {
 	left   uint           // how many of them are not in set
 	set    *bitset.BitSet
 	env    expr.Env
-	ints   *intPicker // nil = values are looked up one by one
+	ints   *intPicker
+	groups *groupPicker // without both, values are looked up one by one
 	seen   map[string]struct{}
 	text   []byte
 
@@ -55,7 +59,9 @@ func (j *Join) NewPicker(env *expr.Env, within *bitset.BitSet) *Picker {
 			p.env.Params = append(p.env.Params, vector.Datum{})
 		}
 	}
-	p.ints = j.intPicker()
+	if p.ints = j.intPicker(); p.ints == nil {
+		p.groups = j.groupPicker()
+	}
 	return p
 }
 
@@ -75,8 +81,12 @@ func (p *Picker) Add(values []*vector.Vector, n int, sel vector.Sel) {
 	if p.left == 0 {
 		return
 	}
-	if p.ints != nil {
-		p.addInts(values[0], n, sel)
+	switch {
+	case p.ints != nil:
+		p.addInts(values[p.ints.param], n, sel)
+		return
+	case p.groups != nil:
+		p.addGroups(values, n, sel)
 		return
 	}
 	if sel == nil {
@@ -113,7 +123,11 @@ func (p *Picker) addRow(values []*vector.Vector, row int) {
 		clear(p.seen)
 	}
 	p.seen[string(p.text)] = struct{}{}
-	p.Routed++
+	if p.Routed++; p.join.MaxRouted > 0 && p.Routed > p.join.MaxRouted {
+		p.set.InPlaceUnion(p.within)
+		p.left = 0
+		return
+	}
 	for i, v := range values {
 		p.env.Params[p.join.Params[i]-1] = vector.DatumAt(v, row)
 	}
@@ -145,6 +159,7 @@ func appendValue(b []byte, v *vector.Vector, row int) []byte {
 
 // intPicker looks up integers, and what is stored as such, by one key of one level.
 type intPicker struct {
+	param  int // place of the value among the join's parameters
 	level  *Level
 	ranges bool    // of a range; else of a list
 	ints   []int64 // edges of ranges that are values, or listed values
@@ -164,7 +179,7 @@ const cachedInts = 1024
 // conditions may leave out more, which the set that is picked from says as far as they are constants.
 func (j *Join) intPicker() *intPicker {
 	l := j.Desc.top
-	if len(j.Params) != 1 || len(l.keys) != 1 || l.keys[0].ints == nil || l.table.Partitioning.Strategy == catalog.PartitionByHash {
+	if len(l.keys) != 1 || l.keys[0].ints == nil || l.table.Partitioning.Strategy == catalog.PartitionByHash {
 		return nil
 	}
 	for i := range l.kids {
@@ -177,24 +192,11 @@ func (j *Join) intPicker() *intPicker {
 	if k.pos >= 0 {
 		key = j.Column(k.pos)
 	}
-	if key == nil || !comparesAsInts(k.typ, j.Types[0]) {
+	param := j.equated(key, func(other catalog.Type) bool { return comparesAsInts(k.typ, other) })
+	if param < 0 {
 		return nil
 	}
-	equates := false
-	for _, cond := range j.Conds {
-		e, ok := cond.(*expr.Call)
-		if !ok || !e.Fn.Operator || e.Fn.Name != "=" {
-			continue
-		}
-		for i := range e.Args {
-			_, isParam := withoutCasts(e.Args[1-i]).(*expr.Param)
-			equates = equates || isParam && expr.Equal(withoutCasts(e.Args[i]), key)
-		}
-	}
-	if !equates {
-		return nil
-	}
-	p := &intPicker{level: l, ranges: l.table.Partitioning.Strategy == catalog.PartitionByRange, ints: k.ints, low: math.MinInt64, high: math.MaxInt64, from: 1, to: 0}
+	p := &intPicker{param: param, level: l, ranges: l.table.Partitioning.Strategy == catalog.PartitionByRange, ints: k.ints, low: math.MinInt64, high: math.MaxInt64, from: 1, to: 0}
 	switch k.typ.Kind() {
 	case vector.I16:
 		p.low, p.high = math.MinInt16, math.MaxInt16

@@ -82,6 +82,7 @@ type (
 	Truncate struct {
 		Span
 		Tables          []ObjectName
+		Only            []bool // by table
 		RestartIdentity bool
 		Cascade         bool
 	}

@@ -20,7 +20,11 @@ func (f *formatter) statement(s Statement) {
 		f.merge(s)
 	case *Truncate:
 		f.w("TRUNCATE TABLE ")
-		list(f, s.Tables, f.object)
+		for i, name := range s.Tables {
+			f.when(i > 0, ", ")
+			f.when(s.Only[i], "ONLY ")
+			f.object(name)
+		}
 		f.when(s.RestartIdentity, " RESTART IDENTITY")
 		f.when(s.Cascade, " CASCADE")
 	case *Copy:

@@ -76,9 +76,11 @@ func (p *parser) truncate() Statement {
 	p.accept(kwTable)
 	s := &Truncate{}
 	for {
-		p.accept(kwOnly)
-		s.Tables = append(s.Tables, p.objectName())
-		p.accept('*')
+		only := p.accept(kwOnly)
+		s.Tables, s.Only = append(s.Tables, p.objectName()), append(s.Only, only)
+		if !only {
+			p.accept('*')
+		}
 		if !p.accept(',') {
 			break
 		}
