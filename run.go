@@ -245,8 +245,14 @@ func (r *running) query() (*Rows, error) {
 	w := r.s.beginWork(&r.work)
 	defer w.abandon()
 	rows, err := r.writeIn(w)
+	seen := r.s.db.engine.CommitNumber() // rows may be newer than the statement's view: what was locked is read anew
 	if err := w.end(r.ctx, err); err != nil {
 		return nil, err
+	}
+	if len(rows.columns) > 0 {
+		if err := r.s.db.engine.WaitDurable(r.ctx, seen); err != nil {
+			return nil, contextError(r.ctx, err)
+		}
 	}
 	return rows, nil
 }

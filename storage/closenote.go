@@ -77,32 +77,33 @@ func sumFile(fs vfs.FS, dir, name string) (closedStoreFile, error) {
 }
 
 // takeCloseNote compares the store with what it was when it was closed, if it was, and removes the
-// note: from now on it would not be true.
-func takeCloseNote(fs vfs.FS, dir, rowsDir string) error {
+// note: from now on it would not be true. It reports whether the store is as it was closed.
+func takeCloseNote(fs vfs.FS, dir, rowsDir string) (closed bool, err error) {
 	path := fs.PathJoin(dir, closedFile)
 	b, err := readFile(fs, path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return ioError("read CLOSED file", err)
+		return false, ioError("read CLOSED file", err)
 	}
 	var note closeNote
 	if json.Unmarshal(b, &note) == nil && note.Sum == note.sum() {
+		closed = true
 		for _, want := range note.Files {
 			have, err := sumFile(fs, rowsDir, want.Name)
 			if err != nil && !errors.Is(err, os.ErrNotExist) {
-				return ioError("read "+want.Name, err)
+				return false, ioError("read "+want.Name, err)
 			}
 			if err != nil || have != want {
-				return errCorrupt("open store", fmt.Errorf("%s is not what it was when the database was closed", want.Name)).
+				return false, errCorrupt("open store", fmt.Errorf("%s is not what it was when the database was closed", want.Name)).
 					WithDetail("File: %s, to be opened as it is once %s is removed: later changes may be missing then.",
 						fs.PathJoin(rowsDir, want.Name), path)
 			}
 		}
 	}
 	if err := fs.Remove(path); err != nil {
-		return ioError("remove CLOSED file", err)
+		return false, ioError("remove CLOSED file", err)
 	}
-	return syncDir(fs, dir)
+	return closed, syncDir(fs, dir)
 }

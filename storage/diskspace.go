@@ -13,13 +13,13 @@ import (
 // Opening writes what the logs hold into tables, and Pebble repeats a write that finds the disk
 // full for as long as it takes: the caller would wait for ever, with nothing to tell it why. The
 // size of the logs bounds what recovery writes.
-func (e *Engine) checkRecoverySpace() error {
+func (e *Engine) checkRecoverySpace(closed bool) error {
 	names, err := e.fs.List(e.dirs.rows)
 	if err != nil {
 		return ioError("list store", err)
 	}
 	var logBytes uint64
-	if info, err := e.fs.Stat(e.fs.PathJoin(e.dirs.root, redoFile)); err == nil { // opening it will tell
+	if info, err := e.fs.Stat(e.fs.PathJoin(e.dirs.root, redoFile)); err == nil && !closed { // opening it will tell
 		logBytes = uint64(info.Size())
 	}
 	for _, name := range names {

@@ -114,10 +114,11 @@ func (e *Engine) open(osFS bool) error {
 	if e.dbLock, err = pebble.LockDirectory(e.dirs.rows, e.fs); err != nil {
 		return ioError("lock store", err)
 	}
-	if err := takeCloseNote(e.fs, e.dirs.root, e.dirs.rows); err != nil {
+	closed, err := takeCloseNote(e.fs, e.dirs.root, e.dirs.rows)
+	if err != nil {
 		return err
 	}
-	if err := e.checkRecoverySpace(); err != nil {
+	if err := e.checkRecoverySpace(closed); err != nil {
 		return err
 	}
 	e.storeOpts = e.storeOptions()
@@ -127,14 +128,11 @@ func (e *Engine) open(osFS bool) error {
 	if info := e.damage.Load(); info != nil {
 		_ = e.fail("read "+info.Path, info.Details)
 	}
-	if e.failed() == nil {
-		err := e.openRedo()
+	if err := e.openRedo(closed); err != nil {
 		if failure := e.failed(); failure != nil {
-			err = failure // it says more than what came of it
+			return failure // it says more than what came of it
 		}
-		if err != nil && (e.failed() == nil || sqlerr.CodeOf(err) != sqlerr.DataCorrupted) {
-			return err
-		}
+		return err
 	}
 	// If there is damage, what can be read is.
 	return e.load()

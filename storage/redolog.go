@@ -1,6 +1,8 @@
 package storage
 
 import (
+	"bytes"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -35,7 +37,8 @@ type redoLog struct {
 	pending []byte // records to write
 	last    uint64 // number of the last batch
 	behind  bool   // there are batches, not durable, that are neither written nor pending
-	restart bool   // what comes next begins the file anew
+	restart bool   // pending begins the file anew, with its head
+	chain   uint64 // names the chain that is pending
 	writing bool   // somebody writes; others wait until written
 	written sync.Cond
 
@@ -67,13 +70,35 @@ const (
 
 var redoZeros [redoFillBytes]byte
 
-// A record is, little-endian: length of the batch (4 bytes), CRC-32C of what follows and the length (4), the
+// The file's head is, little-endian: a random number that names the chain (8 bytes), its CRC-32C (4), zeros (4).
+// A record is: length of the batch (4), CRC-32C of the chain's name, the length and what follows (4), the
 // batch's number (8), the number up to which batches were durable when it was written (8), the batch,
 // and zeros up to a multiple of eight bytes.
+//
+// The name tells the records of a chain from all else that may lie where one of them is expected: what is left
+// of earlier chains, whose numbers a crash has let be used again, and whatever batches hold.
 const (
+	redoHead   = 16
 	redoHeader = 24
 	redoAlign  = 8
 )
+
+func appendRedoHead(dst []byte, chain uint64) []byte {
+	dst = binary.LittleEndian.AppendUint64(dst, chain)
+	dst = binary.LittleEndian.AppendUint32(dst, crc32.Checksum(dst[len(dst)-8:], castagnoli))
+	return append(dst, 0, 0, 0, 0)
+}
+
+// readRedoHead reads the name of the file's chain. A file that nothing has been written to yet has none.
+func readRedoHead(data []byte) (chain uint64, empty, ok bool) {
+	if len(data) == 0 || len(data) >= redoHead && bytes.Equal(data[:redoHead], redoZeros[:redoHead]) {
+		return 0, true, true
+	}
+	if len(data) < redoHead || binary.LittleEndian.Uint32(data[8:]) != crc32.Checksum(data[:8], castagnoli) {
+		return 0, false, false
+	}
+	return binary.LittleEndian.Uint64(data), false, true
+}
 
 type redoRecord struct {
 	number, durable uint64
@@ -82,7 +107,7 @@ type redoRecord struct {
 
 func redoSize(batch int) int { return (redoHeader + batch + redoAlign - 1) &^ (redoAlign - 1) }
 
-func appendRedo(dst []byte, r redoRecord) []byte {
+func appendRedo(dst []byte, chain uint64, r redoRecord) []byte {
 	start := len(dst)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(r.batch)))
 	dst = binary.LittleEndian.AppendUint32(dst, 0)
@@ -92,17 +117,20 @@ func appendRedo(dst []byte, r redoRecord) []byte {
 	for (len(dst)-start)%redoAlign != 0 {
 		dst = append(dst, 0)
 	}
-	binary.LittleEndian.PutUint32(dst[start+4:], redoSum(dst[start:], len(r.batch)))
+	binary.LittleEndian.PutUint32(dst[start+4:], redoSum(chain, dst[start:], len(r.batch)))
 	return dst
 }
 
-func redoSum(record []byte, batch int) uint32 {
-	sum := crc32.Update(0, castagnoli, record[:4])
+func redoSum(chain uint64, record []byte, batch int) uint32 {
+	var name [8]byte
+	binary.LittleEndian.PutUint64(name[:], chain)
+	sum := crc32.Update(crc32.Update(0, castagnoli, name[:]), castagnoli, record[:4])
 	return crc32.Update(sum, castagnoli, record[8:redoHeader+batch])
 }
 
-// readRedo reads the record of a batch after number last at the start of data; n = 0 if there is none.
-func readRedo(data []byte, last uint64) (r redoRecord, n int) {
+// readRedo reads the record of a chain for a batch after number last at the start of data; n = 0 if there is
+// none.
+func readRedo(data []byte, chain, last uint64) (r redoRecord, n int) {
 	if len(data) < redoHeader {
 		return r, 0
 	}
@@ -111,7 +139,7 @@ func readRedo(data []byte, last uint64) (r redoRecord, n int) {
 	if size > maxRedoBatch || redoHeader+size > len(data) || r.number <= last || r.durable >= r.number {
 		return r, 0
 	}
-	if redoSum(data, size) != binary.LittleEndian.Uint32(data[4:]) {
+	if redoSum(chain, data, size) != binary.LittleEndian.Uint32(data[4:]) {
 		return r, 0
 	}
 	r.batch = data[redoHeader : redoHeader+size]
@@ -128,7 +156,7 @@ func (r *redoLog) add(n uint64, batch []byte) {
 	case r.file == nil || len(batch) == 0 || len(batch) > maxRedoBatch || len(r.pending)+redoSize(len(batch)) > maxRedoPending:
 		r.behind, r.pending = true, r.pending[:0]
 	default:
-		r.pending = appendRedo(r.pending, redoRecord{n, r.durable.Load(), batch})
+		r.pending = appendRedo(r.pending, r.chain, redoRecord{n, r.durable.Load(), batch})
 	}
 }
 
@@ -149,7 +177,10 @@ func (r *redoLog) stored() { r.durableUpTo(r.startOver()) }
 func (r *redoLog) startOver() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pending, r.behind, r.restart = r.pending[:0], false, true
+	var name [8]byte
+	_, _ = rand.Read(name[:]) // never fails
+	r.chain = binary.LittleEndian.Uint64(name[:])
+	r.pending, r.behind, r.restart = appendRedoHead(r.pending[:0], r.chain), false, true
 	return r.last
 }
 
@@ -271,8 +302,9 @@ func (r *redoLog) syncStore() error {
 	return nil
 }
 
-// openRedo applies what the store has lost in a crash, and opens the file for more.
-func (e *Engine) openRedo() error {
+// openRedo applies what the store has lost in a crash, and opens the file for more. Where damage has stopped
+// the engine, the batches are applied in memory alone: what can be read is to be complete.
+func (e *Engine) openRedo(closed bool) error {
 	r := &e.redo
 	stored, err := readU64(e.db, metaKey(metaBatch))
 	if err != nil {
@@ -287,28 +319,42 @@ func (e *Engine) openRedo() error {
 	data, err := readFile(e.fs, path)
 	switch {
 	case errors.Is(err, os.ErrNotExist) && (e.format.Format < redoFormat || !e.format.Filled):
-		if err = writeFileSynced(e.fs, path, nil); err == nil {
-			err = syncDir(e.fs, e.dirs.root)
+		if err = nil; e.failed() == nil {
+			if err = writeFileSynced(e.fs, path, nil); err == nil {
+				err = syncDir(e.fs, e.dirs.root)
+			}
 		}
 	case errors.Is(err, os.ErrNotExist):
 		return errCorrupt("open store", fmt.Errorf("the database's REDO file is missing: dir=%s", e.dirs.root))
-	case err == nil:
-		err = e.replay(data)
+	case err == nil && !closed: // else the store has everything
+		if err := e.replay(data, stored); err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	if err != nil || e.failed() != nil { // where there is damage nothing is written any more
 		return ioError("open REDO file", err)
 	}
-	r.file, err = e.fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified)
+	if r.file, err = e.fs.OpenReadWrite(path, vfs.WriteCategoryUnspecified); err != nil && e.failed() == nil {
+		return ioError("open REDO file", err)
+	}
 	r.filled = int64(len(data))
-	return ioError("open REDO file", err)
+	r.startOver()
+	return nil
 }
 
-// replay applies the batches of a redo file that the store lacks.
-func (e *Engine) replay(data []byte) error {
+// replay applies the batches of a redo file that the store lacks, which has all up to number stored.
+func (e *Engine) replay(data []byte, stored uint64) error {
 	r := &e.redo
-	stored, at := r.last, 0
+	chain, empty, ok := readRedoHead(data)
+	switch {
+	case empty:
+		return nil
+	case !ok:
+		return errCorrupt("open store", fmt.Errorf("the database's REDO file is damaged: dir=%s", e.dirs.root))
+	}
+	at := redoHead
 	for last := uint64(0); ; {
-		record, n := readRedo(data[at:], last)
+		record, n := readRedo(data[at:], chain, last)
 		if n == 0 || last > 0 && record.number != last+1 {
 			break
 		}
@@ -326,11 +372,11 @@ func (e *Engine) replay(data []byte) error {
 	}
 	// A record behind the end of the chain tells whether the chain has been longer.
 	for ; at+redoHeader <= len(data); at += redoAlign {
-		if record, n := readRedo(data[at:], r.last); n > 0 && record.durable > r.last {
+		if record, n := readRedo(data[at:], chain, r.last); n > 0 && record.durable > r.last {
 			return e.errBatchesMissing(record.durable)
 		}
 	}
-	if r.last == stored {
+	if r.last == stored || e.failed() != nil {
 		return nil
 	}
 	e.commitMu.Lock()
@@ -343,11 +389,20 @@ func (e *Engine) errBatchesMissing(upTo uint64) error {
 	return errCorrupt("open store", fmt.Errorf("changes %d to %d are missing from the REDO file: dir=%s", e.redo.last+1, upTo, e.dirs.root))
 }
 
-func (e *Engine) applyAgain(batch []byte) error {
+// applyAgain applies a batch of the redo file, also when damage has stopped the engine.
+func (e *Engine) applyAgain(batch []byte) (err error) {
 	b := e.newBatch()
 	defer e.freeBatch(b)
-	if err := b.SetRepr(append([]byte(nil), batch...)); err != nil {
+	if err := b.SetRepr(bytes.Clone(batch)); err != nil {
 		return errCorrupt("open store", err)
 	}
-	return e.guard("write log", func() error { return e.db.Apply(b, pebble.NoSync) })
+	defer func() {
+		if p := recover(); p != nil {
+			err = e.fail("apply changes of the REDO file", fmt.Errorf("%v", p))
+		}
+	}()
+	if err := e.db.Apply(b, pebble.NoSync); err != nil {
+		return e.fail("apply changes of the REDO file", err)
+	}
+	return nil
 }

@@ -60,11 +60,7 @@ func (v *View) Engine() *Engine { return v.snap.e }
 
 // WaitDurable waits until every commit the view sees is durable: one atomic load when they are.
 func (v *View) WaitDurable(ctx context.Context) error {
-	e := v.snap.e
-	if e.durable.done.Load() >= v.snap.state.commit {
-		return nil
-	}
-	return e.durable.wait(ctx, v.snap.state.commit, e.failed)
+	return v.snap.e.WaitDurable(ctx, v.snap.state.commit)
 }
 
 // ReadTable is to be called by whoever scans a table, once, before the scan: it counts as reading every
