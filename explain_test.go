@@ -3,6 +3,7 @@ package weft_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -212,5 +213,46 @@ func TestNeverExecuted(t *testing.T) {
 		if limit == "4" && !strings.Contains(text, "Rows Removed by Filter: 60") { // 40, 60 and 80
 			t.Errorf("rows removed are not per loop: %s", text)
 		}
+	}
+}
+
+// TestExplainJSONKeys: no object has a key twice, however many filters and partitions a scan meets.
+func TestExplainJSONKeys(t *testing.T) {
+	s := openMemory(t).Session()
+	mustExec(t, s, "create table s (a int, b int, v int) partition by range (a); create table s1 partition of s for values from (0) to (50); create table s2 partition of s default")
+	mustExec(t, s, "insert into s select g % 100, g % 90, g from generate_series(1, 20000) g")
+	mustExec(t, s, "create table d (a int primary key, x int); create table e (b int primary key, x int); insert into d select g, g from generate_series(1, 9) g; insert into e select g, g from generate_series(5, 20) g; analyze")
+	text := oneLine(t, s, "explain (analyze, verbose, format json) select count(*) from s join d using (a) join e using (b)")
+	if n := strings.Count(text, `"Rows Tested"`); n != 2 {
+		t.Errorf("%d filters: %s", n, text)
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	var open []map[string]bool // by nesting; nil = a list
+	key := false
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("%v: %s", err, text)
+		}
+		switch delim, ok := token.(json.Delim); {
+		case ok && (delim == '{' || delim == '['):
+			open = append(open, map[json.Delim]map[string]bool{'{': {}}[delim])
+			key = delim == '{'
+			continue
+		case ok:
+			open = open[:len(open)-1]
+		case key:
+			name := token.(string)
+			if open[len(open)-1][name] {
+				t.Errorf("%q twice: %s", name, text)
+			}
+			open[len(open)-1][name] = true
+			key = false
+			continue
+		}
+		key = len(open) > 0 && open[len(open)-1] != nil
 	}
 }

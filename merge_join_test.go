@@ -300,3 +300,11 @@ Top-N Sort
 		}
 	}
 }
+
+// TestMergeJoinMemory: no input is sorted for a merge join where memory does not take it and a hash join would
+// go to disk.
+func TestMergeJoinMemory(t *testing.T) {
+	s := openMemory(t).Session()
+	mustExec(t, s, "create table a (id int, k int, t text); create index on a (id); insert into a select g, g % 3, repeat('x', 200) || g from generate_series(1, 60000) g; analyze; set memory_limit = '24MB'")
+	wantRow(t, s, "select x.id, length(y.t) from a x left join a y on x.id = y.k order by x.id limit 1", int64(1), int64(201))
+}

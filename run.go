@@ -152,6 +152,9 @@ func (s *Session) input(c *catalog.Snapshot) planner.Input {
 	return planner.Input{Catalog: c, World: &world{db: s.db}, Settings: s.plannerSettings()}
 }
 
+// sortShare is the part of the memory for statements that one sort is expected to get.
+const sortShare = 4
+
 func (s *Session) plannerSettings() *planner.Settings {
 	p := planner.DefaultSettings()
 	p.SearchPath = s.derived().searchPath
@@ -164,6 +167,7 @@ func (s *Session) plannerSettings() *planner.Settings {
 	p.EnableSeqScan, p.EnableIndexScan, p.EnableIndexOnlyScan, p.EnableBitmapScan = s.on(setSeqScan), s.on(setIndexScan), s.on(setIndexOnlyScan), s.on(setBitmapScan)
 	p.EnableIndexJoin = s.on(setNestedLoop)
 	p.EnablePruning = s.on(setPartitionPruning)
+	p.SortRoomBytes = max(s.db.budget.Limit()/sortShare, 1)
 	p.EnablePartitionwiseJoin = s.on(setPartitionwiseJoin)
 	p.EnablePartitionwiseAggregate = s.on(setPartitionwiseGroup)
 	switch s.setting(setRouterMode) {

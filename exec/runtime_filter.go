@@ -281,7 +281,7 @@ func (f *runtimeFilter) describe() planner.Fact {
 	case c.disabled > 0:
 		disabled = fmt.Sprintf("by %d of %d workers", c.disabled, c.workers)
 	}
-	return planner.Fact{Key: fmt.Sprint(factFilter, f.number),
+	return planner.Fact{Key: fmt.Sprint(factFilter, f.number), Item: "Runtime Filters Applied",
 		Text: fmt.Sprintf("keys %d%s, tested %d, passed %d (%.1f%%), row groups skipped %d, disabled %s", f.shown.rows, bounds, c.tested, c.passed, percent, c.skipped, disabled),
 		Value: []planner.Fact{{Key: "Runtime Filter", Value: fmt.Sprint("RF", f.number)}, {Key: "Form", Value: f.shown.last.Form()}, {Key: "Keys", Value: f.shown.rows},
 			{Key: "Rows Tested", Value: c.tested}, {Key: "Rows Passed", Value: c.passed}, {Key: "Row Groups Skipped", Value: c.skipped}}}

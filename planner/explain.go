@@ -40,6 +40,8 @@ type Fact struct {
 	// members of their own in JSON, while text prints one line of Text.
 	Value any
 	Text  string
+	// Item, where set, makes the list of facts an object in a list of that name: a node may have several.
+	Item string
 }
 
 // detail is a node of the printed tree: facts, not text, so that all formats share it.

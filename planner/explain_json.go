@@ -111,12 +111,27 @@ type property struct {
 func (o object) withFacts(facts []Fact) object {
 	for _, f := range facts {
 		if parts, ok := f.Value.([]Fact); ok {
-			o = o.withFacts(parts)
+			if f.Item == "" {
+				o = o.withFacts(parts)
+			} else {
+				o = o.withItem(f.Item, object(nil).withFacts(parts))
+			}
 			continue
 		}
 		o = append(o, property{f.Key, f.Value})
 	}
 	return o
+}
+
+// withItem adds an object to a list of them.
+func (o object) withItem(key string, item object) object {
+	for i := range o {
+		if list, ok := o[i].value.([]object); ok && o[i].key == key {
+			o[i].value = append(list, item)
+			return o
+		}
+	}
+	return append(o, property{key, []object{item}})
 }
 
 // writeJSON writes a value in PostgreSQL's layout: objects and their members on lines of their own,

@@ -162,7 +162,7 @@ func (b *binder) mergedJoin(n *Join, want []SortKey, share float64) *Join {
 			left = append(left, side)
 		}
 		c.Left, c.Right = b.inOrder(base.Left, left, share), b.inOrder(base.Right, right, share)
-		if want != nil && !b.delivers(&c, want) {
+		if want != nil && !b.delivers(&c, want) || b.settings.EnableHashJoin && (b.sortsTooMuch(c.Left) || b.sortsTooMuch(c.Right)) {
 			continue
 		}
 		if total := b.costOf(&c, share); best == nil || total < cost {
@@ -170,6 +170,18 @@ func (b *binder) mergedJoin(n *Join, want []SortKey, share float64) *Join {
 		}
 	}
 	return best
+}
+
+// sortsTooMuch reports whether a node sorts more than there is room for.
+func (b *binder) sortsTooMuch(n Node) bool {
+	s, ok := n.(*Sort)
+	if !ok || s.Limit != nil || b.settings.SortRoomBytes == 0 {
+		return false
+	}
+	b.estimate(s.Input)
+	e := s.Input.Estimate()
+	const perRow = 32 // what is kept of a row besides its values
+	return float64(e.Rows)*float64(e.Width+perRow) > float64(b.settings.SortRoomBytes)
 }
 
 // mergeable returns a join with equalities as keys, and the side on the left whose order the result keeps;

@@ -34,6 +34,9 @@ type Settings struct {
 	EnablePartitionwiseJoin               bool // join partitioned tables group by group
 	EnablePartitionwiseAggregate          bool // group the rows of partitioned tables some leaves at a time
 	DisabledRules                         map[string]bool
+	// SortRoomBytes is the memory that a sort may take for a merge join's sake: sorts do not go to disk as hash
+	// joins do. 0 = any.
+	SortRoomBytes int64
 }
 
 // DefaultSettings returns what a new session has.
