@@ -284,6 +284,9 @@ func FinishLoads(loads []*Loader, above []catalog.TableID) (rows int64, err erro
 			l.removeFiles()
 		} else {
 			l.t.e.metrics.loadedRows.Add(uint64(l.rows))
+			l.t.mu.Lock()
+			l.t.holdWhole(l.tbl) // to load it the table was locked
+			l.t.mu.Unlock()
 		}
 	}
 	if err != nil {

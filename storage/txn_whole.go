@@ -78,6 +78,13 @@ func (t *Txn) lockWhole(ctx context.Context, tbl *catalog.Table) error {
 	if err != nil || !granted {
 		return err
 	}
+	t.holdWhole(tbl)
+	return nil
+}
+
+// holdWhole notes that nobody else writes a table or locks its rows and keys, which the transaction has in
+// Exclusive. Its mu is held.
+func (t *Txn) holdWhole(tbl *catalog.Table) {
 	w := &wholeTables{stores: map[catalog.StoreID]bool{}, indexes: map[catalog.IndexID]bool{}}
 	if old := t.whole.Load(); old != nil {
 		w.stores, w.indexes = maps.Clone(old.stores), maps.Clone(old.indexes)
@@ -89,5 +96,4 @@ func (t *Txn) lockWhole(ctx context.Context, tbl *catalog.Table) error {
 		w.indexes[tbl.Indexes[i].ID] = true
 	}
 	t.whole.Store(w)
-	return nil
 }
