@@ -256,3 +256,18 @@ func TestExplainJSONKeys(t *testing.T) {
 		key = len(open) > 0 && open[len(open)-1] != nil
 	}
 }
+
+// TestExplainUnreadPartitions: EXPLAIN ANALYZE says of partitions that nothing was to be read from.
+func TestExplainUnreadPartitions(t *testing.T) {
+	s := openMemory(t).Session()
+	mustExec(t, s, `create table s (day int, region text, v int) partition by range (day);
+		create table s1 partition of s for values from (0) to (10) partition by list (region);
+		create table s1a partition of s1 for values in ('a'); create table s1b partition of s1 default; create table s2 partition of s default;
+		insert into s select g % 20, case when g % 2 = 0 then 'a' else 'b' end, g from generate_series(1, 1000) g;
+		create table r (region text, day int, x int); insert into r values ('a', 3, 1)`)
+	for _, key := range []string{"region", "day", "day, region"} {
+		if plan := outcome(s, "explain (analyze, costs off) select count(*) from s join r using ("+key+") where r.x < 0"); !strings.Contains(plan, "Partitions selected: 0 out of 3") {
+			t.Errorf("joined by %s:\n%s", key, plan)
+		}
+	}
+}

@@ -82,6 +82,14 @@ func (s *partitionSource) Morsels(w *Worker) (int, error) {
 	return total, nil
 }
 
+// leaveUnread reports that no leaf is read, because a join above has nothing to join them to.
+func (s *partitionSource) leaveUnread() {
+	for _, found := range s.selections {
+		found.describe(s.stats)
+	}
+	s.report(scanTotals{})
+}
+
 func (t *scanTotals) add(more scanTotals) {
 	t.selected, t.opened, t.groups = t.selected+more.selected, t.opened+more.opened, t.groups+more.groups
 }

@@ -120,12 +120,23 @@ func (r *run) run(p *Pipeline) error {
 			return err
 		}
 	}
-	if !p.finished() {
-		if err := r.scan(p); err != nil {
-			return err
-		}
+	if p.finished() {
+		p.leaveUnread()
+	} else if err := r.scan(p); err != nil {
+		return err
 	}
 	return r.fed(p)
+}
+
+// leaveUnread lets a source say that none of its rows are wanted.
+func (p *Pipeline) leaveUnread() {
+	source := p.Source
+	if timed, ok := source.(*timedSource); ok {
+		source = timed.Source
+	}
+	if s, ok := source.(*partitionSource); ok && s.stats != nil {
+		s.leaveUnread()
+	}
 }
 
 // fed notes that p has fed its sink, which is finished after the last pipeline that feeds it.
