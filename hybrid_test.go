@@ -39,7 +39,7 @@ func TestHybridScanWays(t *testing.T) {
 	queries := []struct{ query, fact string }{
 		{"select * from t where r < 100", byRef},
 		{"select * from t where k between 30000 and 30200", byRef},
-		{"select * from t where k < 30000 and r < 90000", byPage},
+		{"select * from t where k < 30000 and r < 40000", byPage},
 		{"select * from t where r < 60000", byRows},
 		{"select v from t where r in (1, 5, 700, 90001) and k > 10", byRef},
 		{"select few.w, t.v from t join few on t.k = few.k where t.r < 90000", late},
