@@ -23,7 +23,7 @@ import (
 //
 //   - for a batch that is too large for it, and what is waiting then,
 //   - before the file is begun anew, because it is full,
-//   - before files are ingested, a backup, and the end.
+//   - before a commit's files are ingested, a backup, and the end.
 //
 // All batches are numbered, in the order in which the store applies them, and each sets a key to its number.
 // After a crash the store has all batches up to some number, and the file has a chain of consecutive
