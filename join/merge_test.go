@@ -26,7 +26,15 @@ func newSortedCursor(keys []int64) *sortedCursor {
 
 func (c *sortedCursor) Next() (keys, columns []*vector.Vector, n int, sel vector.Sel, err error) {
 	n = min(vector.BatchCap, len(c.keys)-c.at)
-	vector.Slice(&c.view, c.whole, c.at, n)
+	if c.whole.Valid == nil {
+		vector.Slice(&c.view, c.whole, c.at, n)
+	} else { // a slice of a bitmap begins with a word
+		rows := make([]uint32, n)
+		for i := range rows {
+			rows[i] = uint32(c.at + i)
+		}
+		vector.Gather(&c.view, c.whole, rows)
+	}
 	c.at += n
 	return c.vecs, c.vecs, n, nil, nil
 }
