@@ -119,10 +119,11 @@ func (p *FilterProbe) selectBloom(in, out vector.Sel) vector.Sel {
 // test applies the filter to a dictionary's values.
 func (p *FilterProbe) test(dict *vector.Vector) {
 	p.dict = dict
-	if cap(p.flags) < dict.Len {
-		p.flags = make([]uint8, max(dict.Len, 1))
+	codes := max(dict.Len, 1) // without values, all rows are NULL and have code 0
+	if cap(p.flags) < codes {
+		p.flags = make([]uint8, codes)
 	}
-	p.flags = p.flags[:max(dict.Len, 1)]
+	p.flags = p.flags[:codes]
 	f := p.filter
 	for i := range dict.Len {
 		if f.set != nil {

@@ -144,3 +144,13 @@ func listed(few []vector.Datum, d vector.Datum) bool {
 	}
 	return false
 }
+
+// TestFilterEmptyDictionary probes with rows that are all NULL: their dictionary may have no value.
+func TestFilterEmptyDictionary(t *testing.T) {
+	v := vector.New(vector.I64, 0)
+	probe := &FilterProbe{filter: &Filter{}}
+	probe.test(v)
+	if len(probe.flags) != 1 {
+		t.Errorf("%d flags", len(probe.flags))
+	}
+}
