@@ -2,6 +2,7 @@ package weft_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,18 +11,35 @@ import (
 	"github.com/weftdb/weft"
 )
 
-// TestJoinBeyondMemory joins tables that memory_limit does not take, with every kind of join SQL has, and
-// compares with what comes of it in memory. No temporary file is left.
-func TestJoinBeyondMemory(t *testing.T) {
-	dir := t.TempDir()
-	ctx := context.Background()
-	db, err := weft.Open(ctx, dir, weft.Options{})
+// openOnDisk returns a session of a new database, and its directory.
+func openOnDisk(t *testing.T) (dir string, s *weft.Session) {
+	t.Helper()
+	dir = t.TempDir()
+	db, err := weft.Open(context.Background(), dir, weft.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	s := db.Session()
-	defer s.Close()
+	s = db.Session()
+	t.Cleanup(func() {
+		if err := errors.Join(s.Close(), db.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir, s
+}
+
+// wantNoTempFiles checks that a database has no temporary file.
+func wantNoTempFiles(t *testing.T, dir string) {
+	t.Helper()
+	if left, err := os.ReadDir(filepath.Join(dir, "tmp")); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
+	}
+}
+
+// TestJoinBeyondMemory joins tables that memory_limit does not take, with every kind of join SQL has, and
+// compares with what comes of it in memory. No temporary file is left.
+func TestJoinBeyondMemory(t *testing.T) {
+	dir, s := openOnDisk(t)
 	mustExec(t, s, `create table b (k bigint, n int, s text);
 		insert into b select nullif(i % 70000, 13), i, 'some text that takes memory ' || i from generate_series(1, 120000) i;
 		create table a (k bigint, v int);
@@ -41,23 +59,7 @@ func TestJoinBeyondMemory(t *testing.T) {
 	want := map[string]string{}
 	answer := func(q string) string {
 		t.Helper()
-		rows, err := s.Query(ctx, q)
-		if err != nil {
-			t.Fatalf("%s: %v", q, err)
-		}
-		defer rows.Close()
-		var out strings.Builder
-		for rows.Next() {
-			for i := range rows.Columns() {
-				text, _ := rows.Text(i)
-				out.WriteString(text + "|")
-			}
-			out.WriteString("\n")
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatalf("%s: %v", q, err)
-		}
-		return out.String()
+		return strings.Join(joinAnswer(t, s, q), "\n")
 	}
 	for _, q := range queries {
 		want[q] = answer(q)
@@ -72,7 +74,5 @@ func TestJoinBeyondMemory(t *testing.T) {
 	if !strings.Contains(plan, "Spill: build ") || !strings.Contains(plan, " 0 left") {
 		t.Errorf("nothing went to disk:\n%s", plan)
 	}
-	if left, err := os.ReadDir(filepath.Join(dir, "tmp")); err != nil || len(left) > 0 {
-		t.Errorf("temporary files are left: %v, %v", left, err)
-	}
+	wantNoTempFiles(t, dir)
 }

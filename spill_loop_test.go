@@ -2,27 +2,15 @@ package weft_test
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/weftdb/weft"
 )
 
 // TestLoopBeyondMemory joins without equalities, by every kind of join SQL has, with more rows than memory_limit
 // or work_mem take, and compares with what comes of it in memory. No temporary file is left, also of a join that
 // was cancelled. Merge joins whose groups of equal keys are as large do the same.
 func TestLoopBeyondMemory(t *testing.T) {
-	dir := t.TempDir()
-	ctx := context.Background()
-	db, err := weft.Open(ctx, dir, weft.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	s := db.Session()
-	defer s.Close()
+	dir, s := openOnDisk(t)
 	mustExec(t, s, `create table b (k bigint, n int, s text);
 		insert into b select nullif(i % 700, 13), i, repeat('some text that takes memory ', 8) || i from generate_series(1, 15000) i;
 		create table a (k bigint, v int);
@@ -50,12 +38,6 @@ func TestLoopBeyondMemory(t *testing.T) {
 	for _, q := range append(loops, groups...) {
 		want[q] = strings.Join(joinAnswer(t, s, q), "\n")
 	}
-	empty := func() {
-		t.Helper()
-		if left, err := os.ReadDir(filepath.Join(dir, "tmp")); err != nil || len(left) > 0 {
-			t.Errorf("temporary files are left: %v, %v", left, err)
-		}
-	}
 	spilled := 0
 	all := len(loops) + 2*len(groups) + 1
 	for _, settings := range []string{"set work_mem = '1kB'; set threads = 2", "set memory_limit = '16MB'"} {
@@ -78,14 +60,14 @@ func TestLoopBeyondMemory(t *testing.T) {
 				}
 			}
 		}
-		empty()
+		wantNoTempFiles(t, dir)
 	}
 	if spilled < all {
 		t.Errorf("%d of %d joins went to disk", spilled, all)
 	}
 	mustExec(t, s, "reset all; set work_mem = '64kB'")
 	for _, q := range []string{"select x.v from g x join b y on x.v <> y.n", "select x.v from g x join g y on x.k = y.k"} {
-		ctx, cancel := context.WithCancel(ctx)
+		ctx, cancel := context.WithCancel(context.Background())
 		rows, err := s.Query(ctx, q)
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +75,7 @@ func TestLoopBeyondMemory(t *testing.T) {
 		rows.Next()
 		cancel()
 		_ = rows.Close() // the error is the cancellation
-		empty()
+		wantNoTempFiles(t, dir)
 		mustExec(t, s, "set enable_hashjoin = off; set enable_nestloop = off; set work_mem = '1kB'")
 	}
 }

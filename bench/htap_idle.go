@@ -27,13 +27,8 @@ func (r *htapRunner) idleSnapshot(ctx context.Context) (err error) {
 	}
 	settle()
 	const query = "SELECT sum(u1), sum(u2) FROM wide WHERE r >= 0"
-	idle := r.db.Session()
-	defer func() { err = errors.Join(err, idle.Close()) }()
-	old := &queryRunner{db: r.db, session: idle, runs: r.runs}
-	if err := old.exec(ctx, "SET threads = 1", "BEGIN ISOLATION LEVEL REPEATABLE READ"); err != nil {
-		return err
-	}
-	want, err := old.one(ctx, query)
+	old, want, err := r.snapshot(ctx, query)
+	defer func() { err = errors.Join(err, old.session.Close()) }()
 	if err != nil {
 		return err
 	}

@@ -375,6 +375,14 @@ type timedScanner struct {
 	node *lap
 }
 
+// untimed returns the source whose time is measured, or the source itself.
+func untimed(s Source) Source {
+	if timed, ok := s.(*timedSource); ok {
+		return timed.Source
+	}
+	return s
+}
+
 func (s *timedSource) Morsels(w *Worker) (int, error) {
 	w.clock.enter(w.clock.lap(s.stats))
 	defer w.clock.leave()

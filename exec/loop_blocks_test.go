@@ -28,21 +28,7 @@ func TestSpilledLoops(t *testing.T) {
 			c.left, c.right = p.random(p.r.IntN(120), types, 6, p.r.IntN(2) == 0), p.random(right, types, 6, p.r.IntN(2) == 0)
 			limit := []int64{1, 500, 2000}[p.r.IntN(3)]
 			name := fmt.Sprintf("%vjoin, condition %v, %d and %d rows, limit %d", kind, c.residual, len(c.left), right, limit)
-			want, ok := c.want()
-			for _, threads := range []int{1, 3} {
-				p.ctes = nil
-				out, budget := &rows{}, NewBudget(1<<30)
-				_, err := Run(context.Background(), Query{Plan: p.plan(c.node(p)), Threads: threads, Memory: budget, WorkBytes: limit, Files: files}, out)
-				if ok != (err == nil) || err != nil && err.Error() != errTwoRows.Error() {
-					t.Fatalf("%s: error %v", name, err)
-				}
-				if err == nil {
-					p.same(fmt.Sprint(name, ", threads ", threads), out.list, want)
-				}
-				if budget.Used() != 0 || files.made.Load() != files.removed.Load() {
-					t.Fatalf("%s: %d bytes held and %d files left", name, budget.Used(), files.made.Load()-files.removed.Load())
-				}
-			}
+			p.spills(name, c, limit, files)
 		}
 	}
 	if files.made.Load() < 10 {

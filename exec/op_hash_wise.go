@@ -159,11 +159,7 @@ func inRounds(s *stream) *partitionSource {
 
 // partitionsOf returns the scan of a partitioned table that is the source of a stream.
 func partitionsOf(s *stream) *partitionSource {
-	source := s.source
-	if timed, ok := source.(*timedSource); ok {
-		source = timed.Source
-	}
-	return source.(*partitionSource)
+	return untimed(s.source).(*partitionSource)
 }
 
 // loneBuild reports whether the kind yields build rows that no probe row matches, loneProbe the same of

@@ -130,11 +130,7 @@ func (r *run) run(p *Pipeline) error {
 
 // leaveUnread lets a source say that none of its rows are wanted.
 func (p *Pipeline) leaveUnread() {
-	source := p.Source
-	if timed, ok := source.(*timedSource); ok {
-		source = timed.Source
-	}
-	if s, ok := source.(*partitionSource); ok && s.stats != nil {
+	if s, ok := untimed(p.Source).(*partitionSource); ok && s.stats != nil {
 		s.leaveUnread()
 	}
 }

@@ -77,6 +77,27 @@ func newTestFiles(t testing.TB) *testFiles {
 	return f
 }
 
+// spills runs a join with so much memory, on one worker and several: its rows are those of the reference, and
+// neither memory nor a file is kept.
+func (p *plans) spills(name string, c *joinCase, limit int64, files *testFiles) {
+	p.t.Helper()
+	want, ok := c.want()
+	for _, threads := range []int{1, 3} {
+		p.ctes = nil
+		out, budget := &rows{}, NewBudget(1<<30)
+		_, err := Run(context.Background(), Query{Plan: p.plan(c.node(p)), Threads: threads, Memory: budget, WorkBytes: limit, Files: files}, out)
+		if ok != (err == nil) || err != nil && err.Error() != errTwoRows.Error() {
+			p.t.Fatalf("%s: error %v", name, err)
+		}
+		if err == nil {
+			p.same(fmt.Sprint(name, ", threads ", threads), out.list, want)
+		}
+		if budget.Used() != 0 || files.made.Load() != files.removed.Load() {
+			p.t.Fatalf("%s: %d bytes held and %d of %d files left", name, budget.Used(), files.made.Load()-files.removed.Load(), files.made.Load())
+		}
+	}
+}
+
 // TestSpilledJoins joins by every kind with builds that do not fit: in parts of which some fit, in parts
 // of parts, and in blocks where most rows have one key.
 func TestSpilledJoins(t *testing.T) {
@@ -109,22 +130,7 @@ func TestSpilledJoins(t *testing.T) {
 			c.left, c.right = p.random(left, all, distinct, nulls), p.random(right, all, distinct, nulls)
 			limit := []int64{1, 2000, 20000, 60000}[p.r.IntN(4)]
 			name := fmt.Sprintf("%vjoin, keys %d, %+v, %d rows, %d values, limit %d", kind, k, [4]bool{c.nullSafe, c.nullAware, c.residual, nulls}, right, distinct, limit)
-			want, ok := c.want()
-			for _, threads := range []int{1, 3} {
-				p.ctes = nil
-				out := &rows{}
-				budget := NewBudget(1 << 30)
-				_, err := Run(context.Background(), Query{Plan: p.plan(c.node(p)), Threads: threads, Memory: budget, WorkBytes: limit, Files: files}, out)
-				if ok != (err == nil) || err != nil && err.Error() != errTwoRows.Error() {
-					t.Fatalf("%s: error %v", name, err)
-				}
-				if err == nil {
-					p.same(fmt.Sprint(name, ", threads ", threads), out.list, want)
-				}
-				if budget.Used() != 0 || files.made.Load() != files.removed.Load() {
-					t.Fatalf("%s: %d bytes held and %d of %d files left", name, budget.Used(), files.made.Load()-files.removed.Load(), files.made.Load())
-				}
-			}
+			p.spills(name, c, limit, files)
 		}
 	}
 	if files.made.Load() < 300 {

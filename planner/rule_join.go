@@ -39,10 +39,7 @@ func (b *binder) chooseJoin(n *Join) Node {
 	}
 	l, r := b.estimate(n.Left), b.estimate(n.Right)
 	if kind, ok := turned[n.Kind]; ok && b.worthTurning(n, l, r) {
-		c.Kind, c.Left, c.Right = kind, n.Right, n.Left
-		for i, k := range c.Keys {
-			c.Keys[i] = JoinKey{Left: k.Right, Right: k.Left, NullSafe: k.NullSafe}
-		}
+		c.Kind, c.Left, c.Right, c.Keys = kind, n.Right, n.Left, turnedKeys(c.Keys)
 	}
 	c.RightUnique = sidesKeys(nil, b.proofs.of(c.Right).keys, c.Keys).right != nil
 	return &c

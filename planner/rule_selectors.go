@@ -113,7 +113,7 @@ func (s *selecting) cover() {
 	if len(columns) != 1 || expr.VolatilityOf(key.Right) == expr.Volatile || !prune.SameDivision(types[0], key.Right.Type()) {
 		return
 	}
-	if c, ok := origin(n.Left, key.Left).(*expr.Col); ok && expr.Equal(c, scan.columnAt(columns[0])) {
+	if c, ok := traced(n.Left, key.Left).(*expr.Col); ok && expr.Equal(c, scan.columnAt(columns[0])) {
 		n.Covers = true
 		scan.Parts.Covered, scan.Parts.WhyAll = true, "" // both are this rule's copies
 	}

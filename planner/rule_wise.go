@@ -42,7 +42,7 @@ func (b *binder) partitionWise(n *Join) *PartitionWise {
 	for i, pos := range columns {
 		key := -1
 		for k := range n.Keys {
-			if c, ok := origin(n.Left, n.Keys[k].Left).(*expr.Col); ok && expr.Equal(c, left.columnAt(pos)) && prune.SameDivision(types[i], n.Keys[k].Right.Type()) {
+			if c, ok := traced(n.Left, n.Keys[k].Left).(*expr.Col); ok && expr.Equal(c, left.columnAt(pos)) && prune.SameDivision(types[i], n.Keys[k].Right.Type()) {
 				key = k
 				break
 			}
@@ -76,30 +76,6 @@ func PartitionedInput(n Node) *Scan {
 		return PartitionedInput(n.Input)
 	}
 	return nil
-}
-
-// origin follows an expression over the columns of a node through projections down to its scan.
-func origin(n Node, e expr.Expr) expr.Expr {
-	for {
-		switch m := n.(type) {
-		case *Filter:
-			n = m.Input
-		case *Project:
-			column, ok := e.(*expr.Col)
-			if !ok {
-				return e
-			}
-			for i := range m.Items {
-				if m.Items[i].Col.ID == column.ID {
-					e = m.Items[i].Expr
-					break
-				}
-			}
-			n = m.Input
-		default:
-			return e
-		}
-	}
 }
 
 // divide makes groups of neighbouring direct partitions: as many partitions in each, but for those that
@@ -139,7 +115,7 @@ func (b *binder) pairs(n *Join, left *Scan, keys []int) (out []LeafGroup) {
 		return nil
 	}
 	for i, pos := range columns {
-		if c, ok := origin(n.Right, n.Keys[keys[i]].Right).(*expr.Col); !ok || !expr.Equal(c, right.columnAt(pos)) {
+		if c, ok := traced(n.Right, n.Keys[keys[i]].Right).(*expr.Col); !ok || !expr.Equal(c, right.columnAt(pos)) {
 			return nil
 		}
 	}

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 )
@@ -65,12 +67,7 @@ func (n *Scan) fixedBy(grouped []expr.Expr, key expr.Expr) bool {
 		return false
 	}
 	same := func(e expr.Expr) bool {
-		for _, g := range grouped {
-			if expr.Equal(g, e) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(grouped, func(g expr.Expr) bool { return expr.Equal(g, e) })
 	}
 	if same(key) {
 		return true

@@ -90,18 +90,8 @@ func (p *Picker) addGroups(values []*vector.Vector, n int, sel vector.Sel) {
 	kids := g.grouper.Kids(values, n, g.live)
 	p.Routed += int64(len(g.live))
 	for _, row := range g.live {
-		kid := kids[row]
-		if kid < 0 {
-			continue
-		}
-		leaf := uint(p.join.Desc.top.kids[kid].lo)
-		if p.set.Test(leaf) {
-			continue
-		}
-		if p.set.Set(leaf); p.within.Test(leaf) {
-			if p.left--; p.left == 0 {
-				return
-			}
+		if kid := kids[row]; kid >= 0 && p.found(uint(p.join.Desc.top.kids[kid].lo)) {
+			return
 		}
 	}
 }

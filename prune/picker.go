@@ -280,15 +280,21 @@ func pickInts[T int8 | int16 | int32 | int64](p *Picker, values []T, valid vecto
 		t.cached[at], t.cache[at] = true, x
 		p.Routed++
 		leaf := t.leafOf(x)
-		if leaf < 0 || p.set.Test(uint(leaf)) {
-			continue
-		}
-		if p.set.Set(uint(leaf)); p.within.Test(uint(leaf)) {
-			if p.left--; p.left == 0 {
-				return
-			}
+		if leaf >= 0 && p.found(uint(leaf)) {
+			return
 		}
 	}
+}
+
+// found adds a leaf and reports whether nothing is left to be found.
+func (p *Picker) found(leaf uint) bool {
+	if p.set.Test(leaf) {
+		return false
+	}
+	if p.set.Set(leaf); p.within.Test(leaf) {
+		p.left--
+	}
+	return p.left == 0
 }
 
 // leafOf returns the leaf of a value, −1 if there is none, and remembers its range.

@@ -27,10 +27,6 @@ func TestFailedCommitIsWhole(t *testing.T) {
 		}))})
 		tbl := createTable(t, e, kvTable(e, "t"))
 		insertKV(t, e, tbl, 1, "before")
-		e.commitMu.Lock()
-		must(t, e.syncLog())
-		e.commitMu.Unlock()
-		failing.Store(true)
 		x := e.Begin(TxnOptions{})
 		for i := range 30 {
 			var pairs []any
@@ -40,6 +36,10 @@ func TestFailedCommitIsWhole(t *testing.T) {
 			_, err := x.Insert(bg, tbl, kv(pairs...))
 			must(t, err)
 		}
+		e.commitMu.Lock()
+		must(t, e.syncLog()) // what reserved the rows' numbers
+		e.commitMu.Unlock()
+		failing.Store(true)
 		wantCode(t, x.Commit(bg), sqlerr.IOError)
 		v := e.View()
 		value, closer, err := v.snap.db.Get(metaKey(metaCommit))
