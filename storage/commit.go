@@ -261,19 +261,20 @@ func (p *pendingCommit) addStore(o *overlay, s *overlayStore) error {
 			for first.prev >= 0 {
 				first = o.rows.at(first.prev)
 			}
-			if first.inserted && last.row == nil {
+			row := o.arena.at(last.row)
+			if first.inserted && row == nil {
 				continue // came and went
 			}
 			switch {
 			case first.inserted:
 				delta++
-			case last.row == nil:
+			case row == nil:
 				delta--
 			}
 			key = appendRowKey(key[:0], s.id, uint64(n)<<16|uint64(pos))
 			// A deleted row becomes an empty override, never a deletion of the key, which would
 			// bring the row of a packed page back.
-			if err := p.set(key, last.row); err != nil {
+			if err := p.set(key, row); err != nil {
 				return err
 			}
 			touched.positions = append(touched.positions, pos)
@@ -313,7 +314,7 @@ func (p *pendingCommit) addIndex(o *overlay, ix *overlayIndex) error {
 			err = p.del(key)
 			return err == nil
 		}
-		value = appendEntryValue(value[:0], v.suffixed, v.ref, v.payload)
+		value = appendEntryValue(value[:0], v.suffixed, v.ref, o.arena.at(v.payload))
 		err = p.set(key, value)
 		last = key
 		return err == nil

@@ -25,7 +25,8 @@ type overlay struct {
 	// change, so readers copy references and leave.
 	mu       sync.RWMutex
 	stores   map[catalog.StoreID]*overlayStore
-	recent   *overlayGroup // the one written last, nil = none
+	groupAt  []*overlayGroup // all groups, by their numbers in rowVersion
+	recent   *overlayGroup   // the one written last, nil = none
 	indexes  map[catalog.IndexID]*overlayIndex
 	rows     versionList[rowVersion]
 	keys     versionList[keyVersion]
@@ -50,47 +51,21 @@ type overlayStore struct {
 // overlayGroup maps in-group positions to their newest version, −1 = undone. Positions ascend: the
 // usual orders of insertion append, and a group is small enough to shift otherwise.
 type overlayGroup struct {
-	id   groupID
-	pos  []uint16
-	head []int32
+	id     groupID
+	number uint32 // in overlay.groupAt
+	pos    []uint16
+	head   []int32
 }
 
 // rowVersion is one version of a row. A nil row is a tombstone.
 type rowVersion struct {
-	row      []byte
-	group    *overlayGroup
+	row      arenaBytes
+	group    uint32 // its number
 	cmd      uint32
 	prev     int32
 	pos      uint16
 	inserted bool // on the oldest version: the row does not exist outside the transaction
 }
-
-// byteArena hands out memory for many small byte strings that all live as long as the overlay.
-type byteArena struct {
-	chunk []byte
-	total int
-}
-
-// arenaChunk is the size of an arena's pieces from the second on: larger ones waste memory in small
-// transactions, smaller ones cost allocations in large ones.
-const arenaChunk = 64 << 10
-
-func (a *byteArena) add(b []byte) []byte {
-	if len(b) > cap(a.chunk)-len(a.chunk) {
-		size := arenaChunk
-		if a.total == 0 {
-			size = 512
-		}
-		a.chunk = make([]byte, 0, max(size, len(b)))
-		a.total += cap(a.chunk)
-	}
-	start := len(a.chunk)
-	a.chunk = append(a.chunk, b...)
-	return a.chunk[start:len(a.chunk):len(a.chunk)]
-}
-
-// used returns about how many bytes were handed out.
-func (a *byteArena) used() int { return a.total - (cap(a.chunk) - len(a.chunk)) }
 
 // group returns a group of the overlay, made on first use. mu is held.
 func (o *overlay) group(store catalog.StoreID, number int) *overlayGroup {
@@ -108,7 +83,8 @@ func (o *overlay) group(store catalog.StoreID, number int) *overlayGroup {
 	}
 	g := s.groups[number]
 	if g == nil {
-		g = &overlayGroup{id: id}
+		g = &overlayGroup{id: id, number: uint32(len(o.groupAt))}
+		o.groupAt = append(o.groupAt, g)
 		if s.groups == nil {
 			s.groups = map[int]*overlayGroup{}
 		}
@@ -145,10 +121,7 @@ func (o *overlay) put(ref RowRef, cmd uint32, row []byte, inserted bool) {
 	g := o.group(ref.Store(), ref.Group())
 	pos := uint16(ref.Row())
 	i := g.slot(pos)
-	if row != nil {
-		row = o.arena.add(row)
-	}
-	g.head[i] = o.rows.add(rowVersion{row: row, group: g, cmd: cmd, prev: g.head[i], pos: pos, inserted: inserted})
+	g.head[i] = o.rows.add(rowVersion{row: o.arena.add(row), group: g.number, cmd: cmd, prev: g.head[i], pos: pos, inserted: inserted})
 	o.anything = true
 }
 
@@ -202,7 +175,7 @@ func (o *overlay) groupRows(dst []overlayRow, store catalog.StoreID, group int, 
 	}
 	for i, pos := range g.pos {
 		if v := o.visible(g.head[i], cmd); v >= 0 {
-			dst = append(dst, overlayRow{pos, o.rows.at(v).row})
+			dst = append(dst, overlayRow{pos, o.arena.at(o.rows.at(v).row)})
 		}
 	}
 	return dst, true
@@ -243,7 +216,7 @@ func (o *overlay) pageRows(dst []overlayRow, store catalog.StoreID, page uint64,
 		g := s.groups[group]
 		for i := g.search(first); i < len(g.pos) && g.pos[i]-first < PageRows; i++ {
 			if v := o.visible(g.head[i], cmd); v >= 0 {
-				dst = append(dst, overlayRow{g.pos[i], o.rows.at(v).row})
+				dst = append(dst, overlayRow{g.pos[i], o.arena.at(o.rows.at(v).row)})
 				inMemory |= 1 << (g.pos[i] & 63)
 			}
 		}
@@ -313,12 +286,13 @@ func (o *overlay) undo(m overlayMark) {
 	rows, keys := max(m.rows-first.rows, 0), max(m.keys-first.keys, 0)
 	for i := o.rows.len() - 1; i >= rows; i-- {
 		v := o.rows.at(int32(i))
-		v.group.head[v.group.search(v.pos)] = v.prev
+		g := o.groupAt[v.group]
+		g.head[g.search(v.pos)] = v.prev
 	}
 	o.rows.cut(rows)
 	for i := o.keys.len() - 1; i >= keys; i-- {
 		v := o.keys.at(int32(i))
-		*v.index.list.at(v.key) = v.prev
+		*o.indexes[v.index].list.at(o.arena.at(v.key)) = v.prev
 	}
 	o.keys.cut(keys)
 	if o.spill != nil {

@@ -17,10 +17,10 @@ type overlayIndex struct {
 
 // keyVersion is one version of an index entry.
 type keyVersion struct {
-	key     []byte // with the index's prefix, as on disk
-	payload []byte // of included columns, nil = none
-	index   *overlayIndex
+	key     arenaBytes // with the index's prefix, as on disk
+	payload arenaBytes // of included columns, nil = none
 	ref     RowRef
+	index   catalog.IndexID
 	cmd     uint32
 	prev    int32
 	deleted bool
@@ -31,7 +31,7 @@ type keyVersion struct {
 func (o *overlay) index(id catalog.IndexID) *overlayIndex {
 	ix := o.indexes[id]
 	if ix == nil {
-		ix = &overlayIndex{id: id}
+		ix = &overlayIndex{id: id, list: keyList{arena: &o.arena}}
 		if o.indexes == nil {
 			o.indexes = map[catalog.IndexID]*overlayIndex{}
 		}
@@ -40,16 +40,10 @@ func (o *overlay) index(id catalog.IndexID) *overlayIndex {
 	return ix
 }
 
-// putKey adds a version of an index entry, whose key, ref, suffixed and deleted are given.
-// mu is held.
-func (o *overlay) putKey(id catalog.IndexID, v keyVersion, cmd uint32) {
-	ix := o.index(id)
-	head, stored := ix.list.insert(v.key, &o.arena)
-	v.key, v.index, v.cmd, v.prev = stored, ix, cmd, *head
-	if v.payload != nil {
-		v.payload = o.arena.add(v.payload)
-	}
-	*head = o.keys.add(v)
+// putKey adds a version of an index entry. mu is held.
+func (o *overlay) putKey(id catalog.IndexID, x indexEntry, suffixed bool, cmd uint32) {
+	head, key := o.index(id).list.insert(x.key)
+	*head = o.keys.add(keyVersion{key: key, payload: o.arena.add(x.payload), index: id, ref: x.ref, cmd: cmd, prev: *head, deleted: x.deleted, suffixed: suffixed})
 	o.anything = true
 }
 
@@ -120,7 +114,7 @@ func (o *overlay) rangeKeys(dst []indexEntry, id catalog.IndexID, r keyRange, cm
 			}
 			if n := o.visibleKey(head, cmd); n >= 0 {
 				v := o.keys.at(n)
-				dst = append(dst, indexEntry{key, v.payload, v.ref, v.deleted})
+				dst = append(dst, indexEntry{key, o.arena.at(v.payload), v.ref, v.deleted})
 			}
 			return true
 		})
@@ -161,29 +155,30 @@ const maxLeaf = 128
 // keyList is an ordered list of keys, each with the head of its chain: a tree of two levels, which
 // suits the up to some millions of keys of one transaction.
 type keyList struct {
+	arena  *byteArena // of the keys
 	leaves []*keyLeaf // none is empty
 }
 
 type keyLeaf struct {
-	keys [][]byte
+	keys []arenaBytes
 	head []int32
 }
 
 // leaf returns the number of the leaf a key belongs to. Keys that arrive in order belong to the last.
 func (l *keyList) leaf(key []byte) int {
-	if last := len(l.leaves) - 1; bytes.Compare(l.leaves[last].keys[0], key) <= 0 {
+	if last := len(l.leaves) - 1; bytes.Compare(l.arena.at(l.leaves[last].keys[0]), key) <= 0 {
 		return last
 	}
-	n := sort.Search(len(l.leaves), func(i int) bool { return bytes.Compare(l.leaves[i].keys[0], key) > 0 })
+	n := sort.Search(len(l.leaves), func(i int) bool { return bytes.Compare(l.arena.at(l.leaves[i].keys[0]), key) > 0 })
 	return max(n-1, 0)
 }
 
-func (f *keyLeaf) search(key []byte) (i int, found bool) {
-	if n := len(f.keys); bytes.Compare(f.keys[n-1], key) < 0 {
+func (f *keyLeaf) search(arena *byteArena, key []byte) (i int, found bool) {
+	if n := len(f.keys); bytes.Compare(arena.at(f.keys[n-1]), key) < 0 {
 		return n, false
 	}
-	i = sort.Search(len(f.keys), func(i int) bool { return bytes.Compare(f.keys[i], key) >= 0 })
-	return i, i < len(f.keys) && bytes.Equal(f.keys[i], key)
+	i = sort.Search(len(f.keys), func(i int) bool { return bytes.Compare(arena.at(f.keys[i]), key) >= 0 })
+	return i, i < len(f.keys) && bytes.Equal(arena.at(f.keys[i]), key)
 }
 
 // at returns a key's head, nil if the key is not in the list. It is valid until the next insert.
@@ -192,22 +187,22 @@ func (l *keyList) at(key []byte) *int32 {
 		return nil
 	}
 	f := l.leaves[l.leaf(key)]
-	if i, found := f.search(key); found {
+	if i, found := f.search(l.arena, key); found {
 		return &f.head[i]
 	}
 	return nil
 }
 
 // insert returns the key's head, −1 if the key is new, and the list's own copy of the key.
-func (l *keyList) insert(key []byte, arena *byteArena) (head *int32, stored []byte) {
+func (l *keyList) insert(key []byte) (head *int32, stored arenaBytes) {
 	if len(l.leaves) == 0 {
-		stored = arena.add(key)
-		l.leaves = append(l.leaves, &keyLeaf{keys: [][]byte{stored}, head: []int32{-1}})
+		stored = l.arena.add(key)
+		l.leaves = append(l.leaves, &keyLeaf{keys: []arenaBytes{stored}, head: []int32{-1}})
 		return &l.leaves[0].head[0], stored
 	}
 	n := l.leaf(key)
 	f := l.leaves[n]
-	i, found := f.search(key)
+	i, found := f.search(l.arena, key)
 	if found {
 		return &f.head[i], f.keys[i]
 	}
@@ -216,8 +211,7 @@ func (l *keyList) insert(key []byte, arena *byteArena) (head *int32, stored []by
 		if n == len(l.leaves)-1 && i == maxLeaf {
 			cut = maxLeaf // keys that arrive in order leave full leaves behind
 		}
-		right := &keyLeaf{keys: append(make([][]byte, 0, maxLeaf), f.keys[cut:]...), head: append(make([]int32, 0, maxLeaf), f.head[cut:]...)}
-		clear(f.keys[cut:])
+		right := &keyLeaf{keys: append(make([]arenaBytes, 0, maxLeaf), f.keys[cut:]...), head: append(make([]int32, 0, maxLeaf), f.head[cut:]...)}
 		f.keys, f.head = f.keys[:cut], f.head[:cut]
 		l.leaves = append(l.leaves, nil)
 		copy(l.leaves[n+2:], l.leaves[n+1:])
@@ -226,8 +220,8 @@ func (l *keyList) insert(key []byte, arena *byteArena) (head *int32, stored []by
 			f, i = right, i-cut
 		}
 	}
-	stored = arena.add(key)
-	f.keys, f.head = append(f.keys, nil), append(f.head, 0)
+	stored = l.arena.add(key)
+	f.keys, f.head = append(f.keys, arenaBytes{}), append(f.head, 0)
 	copy(f.keys[i+1:], f.keys[i:])
 	copy(f.head[i+1:], f.head[i:])
 	f.keys[i], f.head[i] = stored, -1
@@ -241,26 +235,26 @@ func (l *keyList) scan(low []byte, fn func(key []byte, head int32) bool) {
 	}
 	for n := l.leaf(low); n < len(l.leaves); n++ {
 		f := l.leaves[n]
-		i, _ := f.search(low)
+		i, _ := f.search(l.arena, low)
 		for ; i < len(f.keys); i++ {
-			if !fn(f.keys[i], f.head[i]) {
+			if !fn(l.arena.at(f.keys[i]), f.head[i]) {
 				return
 			}
 		}
 	}
 }
 
-// newestKey returns an index entry's newest version whatever its command, nil = none. mu is held.
-func (o *overlay) newestKey(r *spillReader, id catalog.IndexID, key []byte) (*keyVersion, error) {
+// newestKey returns what an index entry is in its newest version, whatever its command. mu is held.
+func (o *overlay) newestKey(r *spillReader, id catalog.IndexID, key []byte) (ref RowRef, deleted, found bool, err error) {
 	if ix := o.indexes[id]; ix != nil {
 		if head := ix.list.at(key); head != nil && *head >= 0 {
-			return o.keys.at(*head), nil
+			v := o.keys.at(*head)
+			return v.ref, v.deleted, true, nil
 		}
 	}
 	v, found, err := r.findKey(id, key, math.MaxUint32)
 	if !found || err != nil {
-		return nil, err
+		return 0, false, false, err
 	}
-	k := v.keyVersion()
-	return &k, nil
+	return readRef(v.rest), v.deleted(), true, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // bytes returns about how much memory the versions in memory take. mu is held.
 func (o *overlay) bytes() int64 {
-	const perRow, perKey = 64, 112 // versions, positions, list entries
+	const perRow, perKey = 40, 72 // versions, positions, list entries
 	return int64(o.arena.total) + perRow*int64(o.rows.len()) + perKey*int64(o.keys.len())
 }
 
@@ -55,7 +55,7 @@ func (o *overlay) moveToDisk(ctx context.Context, e *Engine) (err error) {
 	}
 	e.metrics.spilledBytes.Add(uint64(written))
 	s.note(o)
-	o.stores, o.indexes, o.arena, o.recent = nil, nil, byteArena{}, nil
+	o.stores, o.groupAt, o.recent, o.indexes, o.arena = nil, nil, nil, nil, byteArena{}
 	o.rows, o.keys = versionList[rowVersion]{}, versionList[keyVersion]{}
 	return nil
 }
@@ -127,7 +127,7 @@ func (l *keyList) bounds() (low, high []byte, ok bool) {
 		return nil, nil, false
 	}
 	last := l.leaves[len(l.leaves)-1].keys
-	return l.leaves[0].keys[0], last[len(last)-1], true
+	return l.arena.at(l.leaves[0].keys[0]), l.arena.at(last[len(last)-1]), true
 }
 
 // runWriter writes the versions of an overlay as a run. cancelCheck versions go by between two looks
@@ -161,7 +161,7 @@ func (o *overlay) writeRun(ctx context.Context, out *sstFiles) error {
 		o.indexes[id].list.scan(nil, func(key []byte, head int32) bool {
 			for ; head >= 0 && err == nil; head = o.keys.at(head).prev {
 				w.key = appendVersionKey(append(w.key[:0], key...), o.spill.keys.next+int(head))
-				w.value = o.keys.at(head).appendSpilled(w.value[:0])
+				w.value = o.keys.at(head).appendSpilled(w.value[:0], &o.arena)
 				err = w.add()
 			}
 			return err == nil
@@ -179,7 +179,7 @@ func (o *overlay) writeRows(w *runWriter, s *overlayStore) error {
 		for i, pos := range g.pos {
 			for head := g.head[i]; head >= 0; head = o.rows.at(head).prev {
 				w.key = appendVersionKey(appendRowKey(w.key[:0], s.id, uint64(number)<<16|uint64(pos)), o.spill.rows.next+int(head))
-				w.value = o.rows.at(head).appendSpilled(w.value[:0])
+				w.value = o.rows.at(head).appendSpilled(w.value[:0], &o.arena)
 				if err := w.add(); err != nil {
 					return err
 				}

@@ -55,8 +55,7 @@ func TestVersionsStay(t *testing.T) {
 func TestKeyListOrders(t *testing.T) {
 	r := newRand(t)
 	for _, order := range []string{"ascending", "descending", "random"} {
-		var l keyList
-		var arena byteArena
+		l := keyList{arena: &byteArena{}}
 		keys := make([][]byte, 1000)
 		for i := range keys {
 			keys[i] = []byte{byte(i >> 8), byte(i)}
@@ -71,7 +70,7 @@ func TestKeyListOrders(t *testing.T) {
 			if l.at(key) != nil {
 				t.Fatalf("%s: key %x is there before it is inserted", order, key)
 			}
-			head, _ := l.insert(key, &arena)
+			head, _ := l.insert(key)
 			equal(t, *head, -1)
 			*head = int32(i)
 		}

@@ -198,18 +198,18 @@ func beforeVersions(key []byte) []byte {
 	return append(key[:len(key):len(key)], make([]byte, spillNumberLen)...)
 }
 
-func (v *rowVersion) appendSpilled(dst []byte) []byte {
-	flags := byte(0)
-	if v.row == nil {
+func (v *rowVersion) appendSpilled(dst []byte, arena *byteArena) []byte {
+	flags, row := byte(0), arena.at(v.row)
+	if row == nil {
 		flags |= spilledDeleted
 	}
 	if v.inserted {
 		flags |= spilledInserted
 	}
-	return append(binary.BigEndian.AppendUint32(append(dst, flags), v.cmd), v.row...)
+	return append(binary.BigEndian.AppendUint32(append(dst, flags), v.cmd), row...)
 }
 
-func (v *keyVersion) appendSpilled(dst []byte) []byte {
+func (v *keyVersion) appendSpilled(dst []byte, arena *byteArena) []byte {
 	flags := byte(0)
 	if v.deleted {
 		flags |= spilledDeleted
@@ -217,7 +217,7 @@ func (v *keyVersion) appendSpilled(dst []byte) []byte {
 	if v.suffixed {
 		flags |= spilledSuffixed
 	}
-	return append(appendRef(binary.BigEndian.AppendUint32(append(dst, flags), v.cmd), v.ref), v.payload...)
+	return append(appendRef(binary.BigEndian.AppendUint32(append(dst, flags), v.cmd), v.ref), arena.at(v.payload)...)
 }
 
 // spilledVersion is a version as stored.
@@ -245,11 +245,6 @@ func (v *spilledVersion) payload() []byte {
 		return nil
 	}
 	return v.rest[8:]
-}
-
-// keyVersion returns the version of an index entry, with v's memory.
-func (v *spilledVersion) keyVersion() keyVersion {
-	return keyVersion{key: v.key, payload: v.payload(), ref: readRef(v.rest), cmd: v.cmd, prev: -1, deleted: v.deleted(), suffixed: v.flags&spilledSuffixed != 0}
 }
 
 var errBadVersion = sqlerr.New(sqlerr.DataCorrupted, "malformed spilled version")

@@ -119,7 +119,7 @@ func (o *overlay) hasRow(ref RowRef) (bool, error) {
 // valid until r's next call. mu is held.
 func (o *overlay) newestRow(r *spillReader, ref RowRef) (row []byte, cmd uint32, ok bool, err error) {
 	if v, ok := o.newest(ref); ok {
-		return v.row, v.cmd, true, nil
+		return o.arena.at(v.row), v.cmd, true, nil
 	}
 	v, ok, err := r.findRow(ref, math.MaxUint32)
 	if !ok || err != nil {

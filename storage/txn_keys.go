@@ -157,9 +157,9 @@ func (t *Txn) owns(c *tableCodec, s *writeScratch, r *spillReader, i, k int, ref
 		return true, nil
 	}
 	x := s.oldKeys.get(i, k)
-	v, err := t.overlay.newestKey(r, c.indexes[k].index.ID, x.key)
-	if v != nil {
-		return !v.deleted && v.ref == ref, nil
+	newest, deleted, found, err := t.overlay.newestKey(r, c.indexes[k].index.ID, x.key)
+	if found {
+		return !deleted && newest == ref, nil
 	}
 	return owner == ref, err
 }
@@ -211,19 +211,19 @@ func (t *Txn) putKey(c *tableCodec, s *writeScratch, r *spillReader, i, k int, r
 		return nil
 	}
 	if x.suffixed {
-		o.putKey(ix.index.ID, keyVersion{key: appendRef(x.key, ref), payload: x.payload, ref: ref, suffixed: true}, t.cmd)
+		o.putKey(ix.index.ID, indexEntry{key: appendRef(x.key, ref), payload: x.payload, ref: ref}, true, t.cmd)
 		return nil
 	}
 	taken := s.taken[i*len(c.indexes)+k]
-	v, err := o.newestKey(r, ix.index.ID, x.key)
+	_, deleted, found, err := o.newestKey(r, ix.index.ID, x.key)
 	if err != nil {
 		return err
 	}
-	if v != nil {
-		taken = !v.deleted
+	if found {
+		taken = !deleted
 	}
 	if !taken {
-		o.putKey(ix.index.ID, keyVersion{key: x.key, payload: x.payload, ref: ref}, t.cmd)
+		o.putKey(ix.index.ID, indexEntry{key: x.key, payload: x.payload, ref: ref}, false, t.cmd)
 		return nil
 	}
 	return t.e.errTaken(c, ix, x.key)
@@ -255,7 +255,7 @@ func (t *Txn) deleteKey(c *tableCodec, s *writeScratch, r *spillReader, i, k int
 	if x.suffixed {
 		x.key = appendRef(x.key, ref)
 	}
-	t.overlay.putKey(ix.index.ID, keyVersion{key: x.key, ref: ref, suffixed: x.suffixed, deleted: true}, t.cmd)
+	t.overlay.putKey(ix.index.ID, indexEntry{key: x.key, ref: ref, deleted: true}, x.suffixed, t.cmd)
 	return nil
 }
 
