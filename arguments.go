@@ -27,25 +27,35 @@ type argument struct {
 // bindArguments appends Go values as arguments; driver.Valuer and pointers are followed.
 func bindArguments(out []argument, args []any) ([]argument, error) {
 	for i, a := range args {
-		if v, ok := a.(driver.Valuer); ok {
+		switch a.(type) {
+		case nil, bool, int, int64, float64, string:
+		default:
 			var err error
-			if a, err = v.Value(); err != nil {
+			if a, err = plainValue(a); err != nil {
 				return out, sqlerr.New(sqlerr.InvalidParameterValue, "argument $%d: %w", i+1, err)
 			}
-		}
-		if v := reflect.ValueOf(a); v.Kind() == reflect.Pointer {
-			if v.IsNil() {
-				a = nil
-			} else {
-				a = v.Elem().Interface()
-			}
-		}
-		if b, ok := a.([]byte); ok && b == nil {
-			a = nil // as other drivers take it
 		}
 		out = append(out, argument{given: a, number: i + 1})
 	}
 	return out, nil
+}
+
+func plainValue(a any) (_ any, err error) {
+	if v, ok := a.(driver.Valuer); ok {
+		if a, err = v.Value(); err != nil {
+			return nil, err
+		}
+	}
+	if v := reflect.ValueOf(a); v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil, nil
+		}
+		a = v.Elem().Interface()
+	}
+	if b, ok := a.([]byte); ok && b == nil {
+		return nil, nil // as other drivers take it
+	}
+	return a, nil
 }
 
 // datum converts the argument to a parameter's type. Values go by their text form where no direct

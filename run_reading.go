@@ -161,11 +161,17 @@ func (r *running) lockedPlan(w *work, build func(*catalog.Snapshot) (*cachedPlan
 	for {
 		view := w.txn.View()
 		plan, err := build(view.Catalog())
+		if err == nil && !w.own && plan == r.s.lockedPlan {
+			return plan, view, nil
+		}
 		old := false
 		if err == nil {
 			old, err = r.lockRelations(w.txn, plan.Plan, view)
 		}
 		if err == nil && (!old || !w.txn.RereadsRows()) {
+			if !w.own && !old {
+				r.s.lockedPlan = plan
+			}
 			return plan, view, nil
 		}
 		view.Release()

@@ -50,7 +50,7 @@ func (s *Session) begin(o TxOptions) error {
 		return sqlerr.New(sqlerr.InvalidParameterValue, "unknown isolation level %d", uint8(o.Isolation))
 	}
 	s.txn = s.db.engine.Begin(s.txnOptions(o))
-	s.failed, s.viewDDL, s.saves, s.txOptions, s.txUsed = false, false, nil, o, false
+	s.failed, s.viewDDL, s.saves, s.txOptions, s.txUsed, s.lockedPlan = false, false, nil, o, false, nil
 	s.saved = s.values
 	return nil
 }

@@ -44,6 +44,9 @@ type Session struct {
 
 	lastKey  planKey // of the plan that ran last
 	lastPlan *cachedPlan
+	// lockedPlan is the plan that last had its relations locked by the open transaction: run again, it has
+	// nothing to wait for, and nobody can have changed what it uses.
+	lockedPlan *cachedPlan
 
 	idle        idleClock
 	idleTimeout time.Duration // after the statement that ran last, 0 = none
