@@ -106,7 +106,7 @@ func TestFailingOperations(t *testing.T) {
 		r := &errorRun{t: t, w: newWorkload(seed, files, 6, 14), visible: codes, count: &count}
 		operations := r.healthy()
 		var wg sync.WaitGroup
-		slots := make(chan struct{}, 4) // most of the time is waiting
+		slots := make(chan struct{}, 16) // most of the time is waiting
 		for at := int64(1); at <= operations && !t.Failed(); at++ {
 			for _, lasting := range []bool{false, true} {
 				if random.IntN(100) >= *ioErrorShare {
