@@ -39,6 +39,48 @@ func Example() {
 	// 4
 }
 
+// A transaction that lost against another one, or was chosen to end a deadlock, is run again from its beginning.
+func ExampleIsSerializationFailure() {
+	db, err := sql.Open("weft", weft.InMemory)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(exampleTable); err != nil {
+		log.Fatal(err)
+	}
+	move := func(from, to int64, amount string) error {
+		tx, err := db.BeginTx(context.Background(), &sql.TxOptions{Isolation: sql.LevelSerializable})
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		for _, change := range []struct {
+			id     int64
+			amount string
+		}{{from, "-" + amount}, {to, amount}} {
+			if _, err := tx.Exec("UPDATE orders SET amount = amount + $2 WHERE id = $1", change.id, change.amount); err != nil {
+				return err
+			}
+		}
+		return tx.Commit()
+	}
+	for {
+		if err = move(4, 1, "50"); !weft.IsSerializationFailure(err) {
+			break
+		}
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	var amount string
+	if err := db.QueryRow("SELECT amount FROM orders WHERE id = $1", 1).Scan(&amount); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(amount)
+	// Output: 90.00
+}
+
 // The native API gives a statement's rows and batches, its notices, and errors with SQLSTATE.
 func ExampleOpen() {
 	ctx := context.Background()
