@@ -34,8 +34,11 @@ func TestLoopBeyondMemory(t *testing.T) {
 		`select count(*), sum(x.v), sum(y.v) from g x full join g y on x.k = y.k and x.v < y.v`,
 		`select count(*), sum(x.v) from g x where not exists (select from g y where x.k = y.k and x.v < y.v)`,
 	}
+	if testing.Short() {
+		loops = loops[:4]
+	}
 	want := map[string]string{}
-	for _, q := range append(loops, groups...) {
+	for _, q := range append(loops[:len(loops):len(loops)], groups...) {
 		want[q] = strings.Join(joinAnswer(t, s, q), "\n")
 	}
 	spilled := 0
