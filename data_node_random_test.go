@@ -324,7 +324,7 @@ func TestDataNodesRandom(t *testing.T) {
 		}
 	}
 	checkSound(t, many)
-	t.Logf("left data nodes out: %d while planning, %d at start, %d by joins; %d queries with rows", f.planned, f.started, f.joined, f.found)
+	t.Logf("queries left data nodes out: %d while planning, %d at start, %d by joins; %d had rows", f.planned, f.started, f.joined, f.found)
 	if f.planned == 0 || f.started == 0 || f.joined == 0 || f.found == 0 {
 		t.Error("nothing was left out")
 	}

@@ -246,6 +246,9 @@ func substituted(conds []expr.Expr, items []Item) (out []expr.Expr) {
 
 // scan makes selectors for a scan: of the leaves of a partitioned table, and of data nodes.
 func (s *selecting) scan(n *Scan, conds []expr.Expr, why string) Node {
+	if n.Parts == nil && n.Nodes == nil {
+		return n
+	}
 	c := *n
 	if n.Parts != nil && !n.Parts.only {
 		s.number(&c)
