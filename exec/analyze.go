@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -31,21 +32,43 @@ type nodeStats struct {
 	own, early atomic.Int64
 	mu         sync.Mutex // guards facts and sums
 	facts      []planner.Fact
-	sums       map[string]int64 // facts that are sums over all workers and loops
-	selections selections
-	memory     meter // of a hash join's builds
+	sums       map[string]int64       // facts that are sums over all workers and loops
+	selections map[string]*selections // by what is selected
+	memory     meter                  // of a hash join's builds
 }
 
-// selections are what the executions of a scan of a partitioned table have selected.
+// selections are what the executions of a scan have selected to be read.
 type selections struct{ times, sum, most int64 }
 
-// selects notes one more selection and returns all so far.
-func (s *nodeStats) selects(leaves int) selections {
+// selects notes that one more execution has selected so many of what planning has left, by such selectors, and
+// returns the number of executions. Of several the average is shown.
+func (s *nodeStats) selects(what string, count, left int, by []*selection) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := &s.selections
-	n.times, n.sum, n.most = n.times+1, n.sum+int64(leaves), max(n.most, int64(leaves))
-	return *n
+	if s.selections == nil {
+		s.selections = map[string]*selections{}
+	}
+	n := s.selections[what]
+	if n == nil {
+		n = &selections{}
+		s.selections[what] = n
+	}
+	n.times, n.sum, n.most = n.times+1, n.sum+int64(count), max(n.most, int64(count))
+	text := fmt.Sprintf("%d out of %d", count, left)
+	if n.times > 1 {
+		text = fmt.Sprintf("avg %.1f, max %d out of %d over %d rescans", float64(n.sum)/float64(n.times), n.most, left, n.times)
+	}
+	value := []planner.Fact{{Key: what + "s Selected", Value: n.sum}, {Key: "Most " + what + "s Selected", Value: n.most}, {Key: what + " Selections", Value: n.times}}
+	if n.times == 1 && len(by) > 0 {
+		var each []string
+		for _, found := range by {
+			each = append(each, fmt.Sprintf("PS%d %d", found.spec.ID, found.leaves.Count()))
+			value = append(value, planner.Fact{Key: fmt.Sprintf("%ss Selected by PS%d", what, found.spec.ID), Value: int64(found.leaves.Count())})
+		}
+		text += " (" + strings.Join(each, ", ") + ")"
+	}
+	s.set(planner.Fact{Key: what + "s selected", Text: text, Value: value})
+	return n.times
 }
 
 // drop removes a line.
@@ -134,7 +157,7 @@ func (s *nodeStats) count(key string, n int64) {
 }
 
 // factOrder is the order of the lines whose first worker is a matter of chance.
-var factOrder = []string{factSelected, factScanned, factGroups, factPruned, factUnits, factFromDisk, factByRows, factTouched, factFetched, factPaged, factByFilter}
+var factOrder = []string{factSelected, factScanned, factNodes, factGroups, factPruned, factUnits, factFromDisk, factByRows, factTouched, factFetched, factPaged, factByFilter}
 
 // placeOf is where a line goes; those of runtime filters come last, by their numbers.
 func placeOf(f planner.Fact) int {

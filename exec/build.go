@@ -147,8 +147,13 @@ func (b *builder) scan(n *planner.Scan) []*stream {
 	if n.Parts != nil {
 		s, filtered = newScan(b.run, n), true
 		parts := &partitionSource{run: b.run, node: n, rows: s, stats: s.stats}
-		parts.selections, after = b.selectionsOf(n)
+		parts.selections, after = b.selectionsOf(n.Parts)
 		source = parts
+	}
+	if filtered && n.Nodes != nil {
+		var before []*Pipeline
+		s.selections, before = b.selectionsOf(n.Nodes)
+		after = append(after, before...)
 	}
 	if !filtered {
 		streams := one(source, nil)

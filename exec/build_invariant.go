@@ -91,8 +91,8 @@ func (k *invariantParts) replace(n planner.Node) planner.Node {
 	return rebuilt
 }
 
-// selectedAbove reports whether a join above a node selects which partitions are read below it: it does so for
-// the rows that it has in one run.
+// selectedAbove reports whether a join above a node selects which partitions or data nodes are read below it: it
+// does so for the rows that it has in one run.
 func selectedAbove(n planner.Node) bool {
 	within, covers := map[int]bool{}, false
 	var scans []*planner.PartScan
@@ -105,8 +105,10 @@ func selectedAbove(n planner.Node) bool {
 			}
 			covers = covers || n.Covers
 		case *planner.Scan:
-			if n.Parts != nil {
-				scans = append(scans, n.Parts)
+			for _, parts := range []*planner.PartScan{n.Parts, n.Nodes} {
+				if parts != nil {
+					scans = append(scans, parts)
+				}
 			}
 		}
 		for _, kid := range n.Kids() {

@@ -13,7 +13,7 @@ import (
 	"github.com/weftdb/weft/vector"
 )
 
-// selection is the leaves that a partition selector has found. Workers add to it when they end; the
+// selection is the leaves, or data nodes, that a partition selector has found. Workers add to it when they end; the
 // scan reads it after the pipeline of the build side.
 type selection struct {
 	spec      *planner.PartSelector
@@ -62,9 +62,10 @@ func (b *builder) addSelectors(n *planner.Join, right []*stream) []*selection {
 	return made
 }
 
-// selectionsOf returns what selects the partitions of a scan, and the pipelines that have to come first.
-func (b *builder) selectionsOf(n *planner.Scan) (list []*selection, after []*Pipeline) {
-	for _, spec := range n.Parts.Selectors {
+// selectionsOf returns what selects the partitions or data nodes of a scan, and the pipelines that have to come
+// first.
+func (b *builder) selectionsOf(p *planner.PartScan) (list []*selection, after []*Pipeline) {
+	for _, spec := range p.Selectors {
 		s := b.selections[spec.ID]
 		list, after = append(list, s), append(after, s.pipelines...)
 	}

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"github.com/bits-and-blooms/bitset"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/planner"
@@ -19,7 +21,11 @@ type scanSource struct {
 	groups []groupID
 	// filters come from joins further down the pipeline; they are complete when the scan starts.
 	filters []*runtimeFilter
-	stats   *nodeStats
+	// selections are what joins above have found to be of use of the data nodes.
+	selections []*selection
+	// within, where not nil, are the data nodes that are read of a leaf: those of the partitioned table.
+	within *bitset.BitSet
+	stats  *nodeStats
 }
 
 type groupID struct {
@@ -49,13 +55,18 @@ func newScan(r *run, n *planner.Scan) *scanSource {
 	return s
 }
 
-// Morsels lists the groups of all stores.
+// Morsels lists the groups of the stores on the data nodes that are left.
 func (s *scanSource) Morsels(*Worker) (int, error) {
 	s.groups = s.groups[:0]
 	if err := s.run.query.View.ReadTable(s.node.Table); err != nil {
 		return 0, err
 	}
-	for _, store := range s.node.Table.Stores {
+	nodes := s.dataNodes()
+	s.reportNodes(nodes)
+	for node, store := range s.node.Table.Stores {
+		if nodes != nil && !nodes.Test(uint(node)) {
+			continue
+		}
 		n, err := s.run.query.View.Groups(store)
 		if err != nil {
 			return 0, err

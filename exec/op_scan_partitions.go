@@ -27,6 +27,8 @@ type partitionSource struct {
 	// changes, nil where all leaves are read at a time.
 	within *bitset.BitSet
 	rounds *scanTotals
+	// nodes are the data nodes that are read of each leaf, nil where all rows of one are on one.
+	nodes *bitset.BitSet
 }
 
 // scanTotals are figures of one execution of a scan.
@@ -43,12 +45,14 @@ type leafSource struct {
 const (
 	factSelected = "Partitions selected"
 	factScanned  = "Partitions scanned"
+	factNodes    = "Data Nodes selected"
 )
 
 // Morsels selects the leaves and lists the morsels of all.
 func (s *partitionSource) Morsels(w *Worker) (int, error) {
 	s.leaves = s.leaves[:0]
 	set := s.selected()
+	s.nodes = s.rows.dataNodes()
 	for _, found := range s.selections {
 		found.describe(s.stats)
 	}
@@ -109,26 +113,9 @@ func (s *partitionSource) selected() *bitset.BitSet {
 // report notes what this execution of the scan reads; of several the average is shown.
 func (s *partitionSource) report(t scanTotals) {
 	selected, opened, groups := t.selected, t.opened, t.groups
-	all, left := len(s.node.Parts.Desc.Leaves), int(s.node.Parts.Selected.Count())
-	runs := s.stats.selects(selected)
-	text := fmt.Sprintf("%d out of %d", selected, left)
-	if runs.times > 1 {
-		text = fmt.Sprintf("avg %.1f, max %d out of %d over %d rescans", float64(runs.sum)/float64(runs.times), runs.most, left, runs.times)
-	}
-	value := []planner.Fact{{Key: "Partitions Selected", Value: runs.sum}, {Key: "Most Partitions Selected", Value: runs.most}, {Key: "Partition Selections", Value: runs.times}}
-	if runs.times == 1 && len(s.selections) > 0 {
-		text += " ("
-		for i, found := range s.selections {
-			if i > 0 {
-				text += ", "
-			}
-			text += fmt.Sprintf("PS%d %d", found.spec.ID, found.leaves.Count())
-			value = append(value, planner.Fact{Key: fmt.Sprintf("Partitions Selected by PS%d", found.spec.ID), Value: int64(found.leaves.Count())})
-		}
-		text += ")"
-	}
-	s.stats.fact(planner.Fact{Key: factSelected, Text: text, Value: value})
-	if runs.times == 1 {
+	all := len(s.node.Parts.Desc.Leaves)
+	s.rows.reportNodes(s.nodes)
+	if s.stats.selects("Partition", selected, int(s.node.Parts.Selected.Count()), s.selections) == 1 {
 		s.stats.fact(planner.Fact{Key: factScanned, Text: fmt.Sprintf("%d (empty %d); not opened: %d", opened, selected-opened, all-selected),
 			Value: []planner.Fact{{Key: "Partitions Opened", Value: int64(opened)}, {Key: "Partitions Empty", Value: int64(selected - opened)},
 				{Key: "Partitions Not Opened", Value: int64(all - selected)}}})
@@ -145,7 +132,7 @@ func (s *partitionSource) leafSource(number int) Source {
 	s.run.stats.rebuilt(n, s.node)
 	source := s.run.scanSource(n)
 	if scan, ok := source.(*scanSource); ok {
-		scan.filters = s.rows.filters
+		scan.filters, scan.within = s.rows.filters, s.nodes
 	}
 	return source
 }

@@ -130,8 +130,13 @@ func (r *run) run(p *Pipeline) error {
 
 // leaveUnread lets a source say that none of its rows are wanted.
 func (p *Pipeline) leaveUnread() {
-	if s, ok := untimed(p.Source).(*partitionSource); ok && s.stats != nil {
-		s.leaveUnread()
+	switch s := untimed(p.Source).(type) {
+	case *partitionSource:
+		if s.stats != nil {
+			s.leaveUnread()
+		}
+	case *scanSource:
+		s.reportNodes(nil)
 	}
 }
 

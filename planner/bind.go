@@ -19,7 +19,7 @@ type binder struct {
 	nextCol    expr.ColID
 	paramTypes []catalog.Type // of $1…; Unknown until the context tells
 	statement  int            // number of $n parameters
-	partScans  int            // scans of partitioned tables below joins
+	numbered   int            // scans below joins that may select what they read
 	selectors  int            // of their partitions
 	paramSlots int            // including those made for init plans
 	initPlans  []InitPlan

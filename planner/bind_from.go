@@ -143,7 +143,7 @@ func (b *binder) fromSystemView(n *sql.TableName, alias string) (_ *fromItem, ok
 
 // scan reads all columns of a table; unused ones are pruned later.
 func (b *binder) scan(t *catalog.Table, alias string) *Scan {
-	scan := &Scan{Table: t, Alias: alias, Parts: b.partScan(t)}
+	scan := &Scan{Table: t, Alias: alias, Parts: b.partScan(t), Nodes: b.nodeScan(t)}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		scan.Columns = append(scan.Columns, ScanCol{Pos: i, Col: b.column(c.Name, c.Type, c.NotNull)})

@@ -34,6 +34,7 @@ func (b *binder) scanCost(n *Scan, access Access) (startup, total Cost) {
 	if b.world != nil {
 		base = b.tableRows(n)
 	}
+	base *= n.nodeShare()
 	rowCost := base*costRowScan + base*costFilter*float64(len(n.Filter))
 	switch access {
 	case AccessKey:
@@ -62,7 +63,7 @@ func (b *binder) columnCost(n *Scan, access Access, base, rowCost float64) float
 		loaded = 1
 	} else if v := b.viewState(n); v.Groups > 0 {
 		loaded = float64(v.LoadedGroups) / float64(v.Groups)
-		disk, stale = v.DiskShare, v.StaleRows
+		disk, stale = v.DiskShare, v.StaleRows*n.nodeShare()
 	}
 	unit := nanosByRows(n)
 	cells := float64(len(n.Columns)) + 0.5

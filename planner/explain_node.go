@@ -198,7 +198,10 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 		table += " " + n.Alias
 	}
 	relation := e.relation(n.Table, n.Alias)
-	defer e.describeParts(n, d)
+	defer func() {
+		e.describeNodes(n, d) // its line stands behind that of partitions
+		e.describeParts(n, d)
+	}()
 	switch n.Access {
 	case AccessRows:
 		d.is("Seq Scan", "Seq Scan on "+table, relation...)
@@ -258,34 +261,60 @@ func (e *explainer) describeParts(n *Scan, d *detail) {
 	all, left := len(n.Parts.Desc.Leaves), int(n.Parts.Selected.Count())
 	text := fmt.Sprintf("%d of %d after planning (Subplans Removed: %d)", left, all, all-left)
 	facts := []Fact{{Key: "Partitions After Planning", Value: int64(left)}, {Key: "Partitions", Value: int64(all)}, {Key: "Subplans Removed", Value: int64(all - left)}}
-	var runTime []string
-	if n.Parts.AtStart {
-		runTime = append(runTime, "at start")
+	more, about := n.Parts.atRunTime("Partitions At Run Time", "Run Time Off Reason")
+	if text, facts = text+more, append(facts, about...); n.Number > 0 {
+		d.name += fmt.Sprintf(" (scan %d)", n.Number)
+		d.members = append(d.members, Fact{Key: "Scan Number", Value: int64(n.Number)})
 	}
-	for _, ps := range n.Parts.Selectors {
-		runTime = append(runTime, fmt.Sprintf("PS%d", ps.ID))
-	}
-	if n.Parts.Covered {
-		runTime = append(runTime, "values of anti join")
-	}
-	switch {
-	case len(runTime) > 0:
-		text += "; run time: " + strings.Join(runTime, " AND ")
-		facts = append(facts, Fact{Key: "Partitions At Run Time", Value: runTime})
-	case n.Parts.WhyAll != "":
-		text += "; run time: off, reason: " + n.Parts.WhyAll
-		facts = append(facts, Fact{Key: "Run Time Off Reason", Value: n.Parts.WhyAll})
-	}
-	if n.Parts.Number > 0 {
-		d.name += fmt.Sprintf(" (scan %d)", n.Parts.Number)
-		d.members = append(d.members, Fact{Key: "Scan Number", Value: int64(n.Parts.Number)})
-	}
-	lines := []Fact{{Key: "Partition Key", Value: strings.Join(n.Parts.Desc.KeyTexts(sql.QuoteIdent), " / ")}, {Key: "Partitions", Value: facts, Text: text}}
+	d.insert(Fact{Key: "Partition Key", Value: strings.Join(n.Parts.Desc.KeyTexts(sql.QuoteIdent), " / ")}, Fact{Key: "Partitions", Value: facts, Text: text})
+}
+
+// insert puts lines before all others but the output.
+func (d *detail) insert(lines ...Fact) {
 	at := 0
 	if len(d.facts) > 0 && d.facts[0].Key == "Output" {
 		at = 1
 	}
 	d.facts = slices.Insert(d.facts, at, lines...)
+}
+
+// atRunTime says by what more is left out when the plan runs, or why nothing is.
+func (p *PartScan) atRunTime(key, offKey string) (text string, facts []Fact) {
+	var by []string
+	if p.AtStart {
+		by = append(by, "at start")
+	}
+	for _, ps := range p.Selectors {
+		by = append(by, fmt.Sprintf("PS%d", ps.ID))
+	}
+	if p.Covered {
+		by = append(by, "values of anti join")
+	}
+	switch {
+	case len(by) > 0:
+		return "; run time: " + strings.Join(by, " AND "), []Fact{{Key: key, Value: by}}
+	case p.WhyAll != "":
+		return "; run time: off, reason: " + p.WhyAll, []Fact{{Key: offKey, Value: p.WhyAll}}
+	}
+	return "", nil
+}
+
+// describeNodes says which data nodes a scan reads, where it need not read all.
+func (e *explainer) describeNodes(n *Scan, d *detail) {
+	if n.Nodes == nil || !n.readsGroups() {
+		return
+	}
+	all, left := len(n.Nodes.Desc.Leaves), int(n.Nodes.Selected.Count())
+	if left == all && !n.Nodes.RunTime() && !(e.options.Verbose && n.Nodes.WhyAll != "") {
+		return
+	}
+	facts := []Fact{{Key: "Data Nodes After Planning", Value: int64(left)}, {Key: "Data Nodes", Value: int64(all)}}
+	more, about := n.Nodes.atRunTime("Data Nodes At Run Time", "Data Nodes Run Time Off Reason")
+	d.insert(Fact{Key: "Data Nodes", Value: append(facts, about...), Text: fmt.Sprintf("%d of %d", left, all) + more})
+	if n.Parts == nil && n.Number > 0 {
+		d.name += fmt.Sprintf(" (scan %d)", n.Number)
+		d.members = append(d.members, Fact{Key: "Scan Number", Value: int64(n.Number)})
+	}
 }
 
 func (e *explainer) describeLateFetch(n *LateFetch, d *detail) {
@@ -399,7 +428,11 @@ func (e *explainer) describeJoin(n *Join, d *detail) {
 	}
 	var filters []string
 	for _, ps := range n.Selectors {
-		filters = append(filters, fmt.Sprintf("PS%d[leaf] %s -> %s", ps.ID, strings.Join(e.printed(ps.Values), ", "), ps.Table))
+		what := "leaf"
+		if ps.Nodes {
+			what = "data node"
+		}
+		filters = append(filters, fmt.Sprintf("PS%d[%s] %s -> %s", ps.ID, what, strings.Join(e.printed(ps.Values), ", "), ps.Table))
 	}
 	if len(filters) > 0 {
 		d.facts = append(d.facts, Fact{Key: "Runtime Filters", Value: filters, Text: strings.Join(filters, ", ")})
@@ -420,12 +453,19 @@ func (e *explainer) describeJoin(n *Join, d *detail) {
 func (e *explainer) selectors(n *Join, build *detail) *detail {
 	for _, ps := range n.Selectors {
 		d := &detail{node: n.Right, kids: []*detail{build}}
-		d.is("Partition Selector", fmt.Sprintf("Partition Selector PS%d (scan %d, %s)", ps.ID, ps.Scan, ps.Table), Fact{Key: "Selector", Value: int64(ps.ID)}, Fact{Key: "Scan Number", Value: int64(ps.Scan)})
+		kind := "Partition Selector"
+		if ps.Nodes {
+			kind = "Data Node Selector"
+		}
+		d.is(kind, fmt.Sprintf("%s PS%d (scan %d, %s)", kind, ps.ID, ps.Scan, ps.Table), Fact{Key: "Selector", Value: int64(ps.ID)}, Fact{Key: "Scan Number", Value: int64(ps.Scan)})
 		var routes []string
 		for i, by := range ps.Routes {
 			route := fmt.Sprintf("level %d all", i+1)
 			if len(by) > 0 {
 				route = fmt.Sprintf("level %d = (%s)", i+1, strings.Join(e.printed(by), ", "))
+			}
+			if ps.Nodes {
+				route = fmt.Sprintf("hash of (%s)", strings.Join(e.printed(by), ", "))
 			}
 			routes = append(routes, route)
 		}
@@ -442,7 +482,7 @@ func (e *explainer) selectors(n *Join, build *detail) *detail {
 func (e *explainer) selectorFacts(n Node, ps *PartSelector) (out []Fact) {
 	walkNodes(n, func(n Node) bool {
 		scan, ok := n.(*Scan)
-		if !ok || scan.Parts == nil || scan.Parts.Number != ps.Scan {
+		if !ok || scan.Number != ps.Scan {
 			return len(out) == 0
 		}
 		if a := e.options.Actual(scan); a != nil {

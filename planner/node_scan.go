@@ -53,7 +53,12 @@ type Scan struct {
 	Lock int
 	// Parts are the leaves that are read of a partitioned table; nil for others.
 	Parts *PartScan
-	hint  scanHint
+	// Nodes are the data nodes that are read where rows are read in their order in the store; nil: all rows
+	// are on one.
+	Nodes *PartScan
+	// Number is the scan's in the plan, 0 where no join above could select partitions for it.
+	Number int
+	hint   scanHint
 	// hybridLeaves allows hybrid scans of leaves.
 	hybridLeaves bool
 }

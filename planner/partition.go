@@ -10,7 +10,8 @@ import (
 	"github.com/weftdb/weft/sql"
 )
 
-// PartScan is which leaves of a partitioned table a scan reads.
+// PartScan is which leaves of a partitioned table a scan reads, or which data nodes of a table that is spread
+// over several: these are the leaves of a description of their own.
 type PartScan struct {
 	Desc *prune.Desc
 	// Selected are those that are left by what is known while planning.
@@ -23,8 +24,6 @@ type PartScan struct {
 	WhyAll    string
 	// Covered tells that an anti join above leaves out leaves whose values it finds in all its other rows.
 	Covered bool
-	// Number is the scan's in the plan, 0 where no join is above.
-	Number int
 	// only tells that the statement says ONLY: a partitioned table has no rows of its own.
 	only bool
 	// rows is how many rows the selected leaves have.
@@ -32,6 +31,29 @@ type PartScan struct {
 }
 
 type descKey struct{ table catalog.TableID }
+
+// nodesKey has the description itself: one that is about to change differs from the catalog's.
+type nodesKey struct{ table *catalog.Table }
+
+// nodesDesc describes how the rows of a table are spread over data nodes; nil where all are on one. Each leaf of
+// a partitioned table is spread by the same columns.
+func nodesDesc(s *catalog.Snapshot, t *catalog.Table) (*prune.Desc, error) {
+	nodes := len(t.Stores)
+	if t.Kind == catalog.PartitionedTable {
+		nodes = s.Nodes
+	}
+	if nodes <= 1 {
+		return nil, nil
+	}
+	d, err := s.Derived(nodesKey{t}, func() (any, error) {
+		b := newBinder(Input{Catalog: catalog.NewSnapshot(1), Settings: DefaultSettings()})
+		return prune.DataNodes(t, nodes, b.rowColumns(t))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d.(*prune.Desc), nil
+}
 
 // PartitionDesc describes how the rows of a partitioned table are divided under a catalog.
 func PartitionDesc(s *catalog.Snapshot, t *catalog.Table) (*prune.Desc, error) {
@@ -82,6 +104,18 @@ func (b *binder) partScan(t *catalog.Table) *PartScan {
 	return p
 }
 
+// nodeScan is the data nodes that a scan reads before anything is known; nil where all rows are on one.
+func (b *binder) nodeScan(t *catalog.Table) *PartScan {
+	d, err := nodesDesc(b.snapshot, t)
+	if err != nil && b.failed == nil {
+		b.failed = err
+	}
+	if d == nil {
+		return nil
+	}
+	return &PartScan{Desc: d, Selected: d.All()}
+}
+
 // only leaves out the partitions of the table that a statement names with ONLY.
 func (n *Scan) only(name *sql.TableName) {
 	if name.Only && n.Parts != nil {
@@ -101,12 +135,12 @@ func (p *PartScan) count(b *binder) {
 	}
 }
 
-// prunePartitions leaves out the partitions in which a scan's conditions can be true for no row.
+// prunePartitions leaves out the partitions and data nodes in which a scan's conditions can be true for no row.
 // Needs: push_filter.
 func prunePartitions(b *binder, n Node) Node {
 	return transformNodes(n, func(n Node) Node {
 		scan, ok := n.(*Scan)
-		if !ok || scan.Parts == nil {
+		if !ok || scan.Parts == nil && scan.Nodes == nil {
 			return n
 		}
 		c := *scan
@@ -115,20 +149,47 @@ func prunePartitions(b *binder, n Node) Node {
 	})
 }
 
-// prune selects the leaves of a scan by its filter as it is now.
+// prune selects the leaves and data nodes of a scan by its filter as it is now.
 func (b *binder) prune(n *Scan) {
-	if n.Parts == nil || n.Parts.only || !b.settings.EnablePruning {
+	if !b.settings.EnablePruning {
 		return
 	}
-	known := &prune.Knowledge{}
-	p := &PartScan{Desc: n.Parts.Desc, Selected: n.Parts.Desc.Select(n.Filter, n.columnAt, known), Selectors: n.Parts.Selectors, WhyAll: n.Parts.WhyAll, Covered: n.Parts.Covered, Number: n.Parts.Number}
-	p.AtStart = known.Waiting
-	if p.Selected.Equal(n.Parts.Selected) {
-		p.rows = n.Parts.rows
-	} else {
+	if n.Nodes != nil {
+		n.Nodes = n.Nodes.narrowed(n)
+	}
+	if n.Parts == nil || n.Parts.only {
+		return
+	}
+	p := n.Parts.narrowed(n)
+	if !p.Selected.Equal(n.Parts.Selected) {
 		p.count(b)
 	}
 	n.Parts = p
+}
+
+// RunTime reports whether an execution may leave out more than planning has.
+func (p *PartScan) RunTime() bool { return p.AtStart || len(p.Selectors) > 0 || p.Covered }
+
+// narrowed returns what is left by a scan's filter.
+func (p *PartScan) narrowed(n *Scan) *PartScan {
+	c, known := *p, &prune.Knowledge{}
+	c.Selected = p.Desc.Select(n.Filter, n.columnAt, known)
+	c.AtStart = known.Waiting
+	return &c
+}
+
+// nodeShare is the share of a table's rows that are on the data nodes that a scan reads.
+func (n *Scan) nodeShare() float64 {
+	if n.Nodes == nil {
+		return 1
+	}
+	return float64(n.Nodes.Selected.Count()) / float64(len(n.Nodes.Desc.Leaves))
+}
+
+// readsGroups reports whether a scan reads rows in their order in the stores: others find them by references,
+// on whichever data node they are.
+func (n *Scan) readsGroups() bool {
+	return n.Access == AccessRows || n.Access == AccessColumns || n.Access == AccessHybrid
 }
 
 // indexParts is in how many indexes a scan looks: one per leaf. Where parameters select leaves, a few
@@ -151,21 +212,30 @@ func (n *Scan) columnAt(pos int) expr.Expr {
 }
 
 // SelectLeaves returns the leaves that the scan reads in one execution.
-func (n *Scan) SelectLeaves(env *expr.Env) *bitset.BitSet {
-	if !n.Parts.AtStart {
-		return n.Parts.Selected
+func (n *Scan) SelectLeaves(env *expr.Env) *bitset.BitSet { return n.Parts.atStart(n, env) }
+
+// SelectNodes returns the data nodes that the scan reads in one execution; nil: all rows are on one.
+func (n *Scan) SelectNodes(env *expr.Env) *bitset.BitSet {
+	if n.Nodes == nil {
+		return nil
 	}
-	set := n.Parts.Desc.Select(n.Filter, n.columnAt, &prune.Knowledge{Env: env})
-	set.InPlaceIntersection(n.Parts.Selected)
+	return n.Nodes.atStart(n, env)
+}
+
+func (p *PartScan) atStart(n *Scan, env *expr.Env) *bitset.BitSet {
+	if !p.AtStart {
+		return p.Selected
+	}
+	set := p.Desc.Select(n.Filter, n.columnAt, &prune.Knowledge{Env: env})
+	set.InPlaceIntersection(p.Selected)
 	return set
 }
 
-// OnLeaf returns the scan as one of a leaf: its columns and indexes are the leaf's. It is nil where the
-// leaf lacks an index that the scan is by.
+// OnLeaf returns the scan as one of a leaf: its columns and indexes are the leaf's. It is of all data nodes.
 func (n *Scan) OnLeaf(number int) *Scan {
 	leaf := &n.Parts.Desc.Leaves[number]
 	c := *n
-	c.Parts, c.Table = nil, leaf.Table
+	c.Parts, c.Nodes, c.Table = nil, nil, leaf.Table
 	c.Columns = make([]ScanCol, len(n.Columns))
 	for i, sc := range n.Columns {
 		sc.Pos = leaf.Columns[sc.Pos]

@@ -10,13 +10,14 @@ import (
 	"github.com/weftdb/weft/prune"
 )
 
-// PartSelector stands above the build side of a join: it finds, from the build's rows, the leaves that a
-// scan on the probe side has to read.
+// PartSelector stands above the build side of a join: it finds, from the build's rows, the leaves or the data
+// nodes that a scan on the probe side has to read.
 type PartSelector struct {
 	ID int // unique in the plan
-	// Scan is the number of the scan, of a partitioned table that the statement calls Table.
+	// Scan is the number of the scan, of a table that the statement calls Table.
 	Scan  int
 	Table string
+	Nodes bool // it selects data nodes
 	Join  *prune.Join
 	// Values are the join's parameters as expressions over the build's columns.
 	Values []expr.Expr
@@ -45,19 +46,19 @@ const (
 	whyDisabled   = "disabled"
 )
 
-// selectPartitions lets the build sides of joins select the partitions that are read on their probe sides
-// (dynamic partition elimination; Antova et al., SIGMOD 2014). Dropping a row of the probe side is right
+// selectPartitions lets the build sides of joins select the partitions and data nodes that are read on their probe
+// sides (dynamic partition elimination; Antova et al., SIGMOD 2014). Dropping a row of the probe side is right
 // where a row without a match does not show: the kind yields no such row, and nothing between the scan
 // and the join counts, limits, or tests rows for being there.
 // Needs: choose_join, choose_access.
 func selectPartitions(b *binder, n Node) Node {
-	hasParts := false
+	divided := false
 	walkNodes(n, func(n Node) bool {
 		scan, ok := n.(*Scan)
-		hasParts = hasParts || ok && scan.Parts != nil
-		return !hasParts
+		divided = divided || ok && (scan.Parts != nil || scan.Nodes != nil)
+		return !divided
 	})
-	if !hasParts {
+	if !divided {
 		return n
 	}
 	return transformNodes(n, func(n Node) Node {
@@ -243,32 +244,43 @@ func substituted(conds []expr.Expr, items []Item) (out []expr.Expr) {
 	return out
 }
 
-// scan makes a selector for a scan of a partitioned table.
+// scan makes selectors for a scan: of the leaves of a partitioned table, and of data nodes.
 func (s *selecting) scan(n *Scan, conds []expr.Expr, why string) Node {
-	if n.Parts == nil || n.Parts.only {
+	if n.Parts == nil && n.Nodes == nil {
 		return n
 	}
-	c, parts := *n, *n.Parts
-	c.Parts = &parts
-	if parts.Number == 0 {
-		s.b.partScans++
-		parts.Number = s.b.partScans
+	c := *n
+	if n.Parts != nil && !n.Parts.only {
+		s.number(&c)
+		c.Parts = s.selected(&c, n.Parts, conds, why)
 	}
-	ps, reason := s.selector(n, conds)
-	if why == "" {
-		why = reason
+	if n.Nodes != nil && n.readsGroups() && n.Nodes.Selected.Count() > 1 {
+		c.Nodes = s.selected(&c, n.Nodes, conds, why)
 	}
-	if why != "" {
-		if parts.WhyAll == "" {
-			parts.WhyAll = why
-		}
-		return &c
-	}
-	s.b.selectors++
-	ps.ID, ps.Scan, ps.Table = s.b.selectors, parts.Number, n.Alias
-	parts.Selectors = append(parts.Selectors[:len(parts.Selectors):len(parts.Selectors)], ps)
-	s.join.Selectors = append(s.join.Selectors[:len(s.join.Selectors):len(s.join.Selectors)], ps)
 	return &c
+}
+
+func (s *selecting) number(n *Scan) {
+	if n.Number == 0 {
+		s.b.numbered++
+		n.Number = s.b.numbered
+	}
+}
+
+// selected adds a selector to what a scan reads, or the reason why there is none.
+func (s *selecting) selected(n *Scan, p *PartScan, conds []expr.Expr, why string) *PartScan {
+	out := *p
+	ps, reason := s.selector(n, p, conds)
+	if why = first(why, reason); why != "" {
+		out.WhyAll = first(out.WhyAll, why)
+		return &out
+	}
+	s.number(n)
+	s.b.selectors++
+	ps.ID, ps.Scan, ps.Table, ps.Nodes = s.b.selectors, n.Number, n.Alias, p == n.Nodes
+	out.Selectors = append(p.Selectors[:len(p.Selectors):len(p.Selectors)], ps)
+	s.join.Selectors = append(s.join.Selectors[:len(s.join.Selectors):len(s.join.Selectors)], ps)
+	return &out
 }
 
 // Rows that can be looked up only one by one are, up to leastRouted of them and one for rowsPerRouted rows that
@@ -280,8 +292,8 @@ const (
 
 // selector makes a selector from the conditions that connect the scan with the build, or tells why there
 // is none.
-func (s *selecting) selector(n *Scan, conds []expr.Expr) (*PartSelector, string) {
-	ps, volatile := &PartSelector{Join: &prune.Join{Desc: n.Parts.Desc, Column: n.columnAt}}, false
+func (s *selecting) selector(n *Scan, p *PartScan, conds []expr.Expr) (*PartSelector, string) {
+	ps, volatile := &PartSelector{Join: &prune.Join{Desc: p.Desc, Column: n.columnAt}}, false
 	cols := setOf(n.Cols())
 	for _, cond := range only(conds, cols, s.outer) {
 		replaced, ok := s.parameters(ps, cond)
@@ -299,7 +311,7 @@ func (s *selecting) selector(n *Scan, conds []expr.Expr) (*PartSelector, string)
 		return nil, whyNoKey
 	}
 	ps.Join.Conds = append(ps.Join.Conds, n.Filter...)
-	if why := s.unlikely(n); why != "" {
+	if why := s.unlikely(n, p, ps.Values); why != "" {
 		return nil, why
 	}
 	ps.Routes = s.routes(n, ps)
@@ -357,17 +369,26 @@ const (
 // anything. Estimates take keys for spread at random, and those of a build are often of a few leaves.
 const selectorShare = 0.02
 
-// unlikely tells that selecting would cost more than it might spare: that most leaves will be hit.
-func (s *selecting) unlikely(n *Scan) string {
-	leaves := float64(n.Parts.Selected.Count())
+// unlikely tells that selecting would cost more than it might spare: that most leaves will be hit. Keys are spread
+// at random over data nodes, so what counts there is how many different ones are expected.
+func (s *selecting) unlikely(n *Scan, p *PartScan, by []expr.Expr) string {
+	leaves := float64(p.Selected.Count())
 	if leaves < 1 {
 		return ""
 	}
-	rows := math.Max(s.b.estimate(s.join.Right).rows, 1)
+	build := s.b.estimate(s.join.Right)
+	rows := math.Max(build.rows, 1)
+	if p == n.Nodes {
+		keys := 1.0
+		for _, value := range by {
+			keys *= math.Max(build.exprFacts(value).distinct, 1)
+		}
+		rows = math.Min(rows, keys)
+	}
 	hit := leaves * (1 - math.Pow(1-1/leaves, rows))
 	_, total := s.b.scanCost(n, n.Access)
 	looked := math.Min(rows, routesPerLeaf*leaves*(1+math.Log(leaves)))
-	if hit > 0.99*leaves && looked*routeCost > float64(total)*selectorShare {
+	if hit > 0.99*leaves && (p == n.Nodes || looked*routeCost > float64(total)*selectorShare) {
 		return fmt.Sprintf("cost (expected %.0f of %.0f)", hit, leaves)
 	}
 	return ""

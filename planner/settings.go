@@ -30,7 +30,7 @@ type Settings struct {
 	// combining indexes.
 	EnableIndexOnlyScan, EnableBitmapScan bool
 	EnableIndexJoin                       bool // row by row of one side, by an index of the other
-	EnablePruning                         bool // leave out partitions that no row can come from
+	EnablePruning                         bool // leave out partitions and data nodes that no row can come from
 	EnablePartitionwiseJoin               bool // join partitioned tables group by group
 	EnablePartitionwiseAggregate          bool // group the rows of partitioned tables some leaves at a time
 	DisabledRules                         map[string]bool

@@ -21,6 +21,8 @@ type constraint struct {
 	not    []vector.Datum // none of these
 	// distinct are those of not for which NULL is in order.
 	distinct []vector.Datum
+	// waits tells that an execution will know more of the key, fixed that this will be a list of values.
+	waits, fixed bool
 }
 
 // limit is an end of the values of a key.
@@ -116,21 +118,29 @@ type Knowledge struct {
 	Waiting bool
 }
 
-// value returns the value of an expression, if it is known.
-func (k *Knowledge) value(e expr.Expr) (vector.Datum, bool) {
+// value returns the value of an expression, if it is known, or tells that an execution will know it.
+func (k *Knowledge) value(e expr.Expr) (d vector.Datum, known, later bool) {
 	if c, ok := e.(*expr.Const); ok {
-		return c.Value, true
+		return c.Value, true, false
 	}
 	volatility := expr.VolatilityOf(e)
 	if volatility == expr.Volatile {
-		return vector.Datum{}, false
+		return d, false, false
 	}
 	if k.Env == nil && (volatility != expr.Immutable || expr.HasParam(e)) {
-		k.Waiting = true
-		return vector.Datum{}, false
+		return d, false, true
 	}
 	d, err := expr.EvalConst(e, k.Env)
-	return d, err == nil // the row that needs the value fails
+	return d, err == nil, false // the row that needs the value fails
+}
+
+// value returns the value that a key is compared with, if it is known. fixes tells that it is one of those
+// that the key has to be equal to.
+func (r *reader) value(at int, e expr.Expr, fixes bool) (vector.Datum, bool) {
+	d, known, later := r.known.value(e)
+	c := &r.out[at]
+	c.waits, c.fixed = c.waits || later, c.fixed || later && fixes
+	return d, known
 }
 
 // hasColumn reports whether an expression reads a row.
@@ -235,7 +245,7 @@ func (r *reader) comparison(op string, left, right expr.Expr) {
 		return
 	}
 	r.out[at].value = true
-	d, ok := r.known.value(right)
+	d, ok := r.value(at, right, op == "=")
 	if !ok {
 		return
 	}
@@ -349,7 +359,7 @@ func (r *reader) list(e *expr.InList) {
 		if hasColumn(item) {
 			return
 		}
-		d, ok := r.known.value(item)
+		d, ok := r.value(at, item, !e.Negated)
 		switch {
 		case !ok && e.Negated:
 			continue
@@ -386,7 +396,7 @@ func (r *reader) distinct(e *expr.IsDistinct) {
 	if at < 0 || hasColumn(right) {
 		return
 	}
-	d, ok := r.known.value(right)
+	d, ok := r.value(at, right, e.Negated)
 	if !ok {
 		return
 	}

@@ -35,12 +35,13 @@ type Level struct {
 	kids   []kid
 	lo, hi int // leaves below
 
-	nullKid, defaultKid int      // −1 = none
-	kinds               [][]int8 // of a range: by key and edge, −1 = MINVALUE, 1 = MAXVALUE, 0 = a value
-	edges               int      // of a range
-	owners              []int    // of a range: the kid behind so many edges, −1 = none; of a list: by value
-	listed              []int    // of a list: number of values of a kid
-	remainders          []int    // of a hash: kid by remainder of the greatest modulus, −1 = none
+	nullKid, defaultKid int                   // −1 = none
+	kinds               [][]int8              // of a range: by key and edge, −1 = MINVALUE, 1 = MAXVALUE, 0 = a value
+	edges               int                   // of a range
+	owners              []int                 // of a range: the kid behind so many edges, −1 = none; of a list: by value
+	listed              []int                 // of a list: number of values of a kid
+	remainders          []int                 // of a hash: kid by remainder of the greatest modulus, −1 = none
+	nodes               *catalog.Distribution // of data nodes: the kid of a row is its node
 }
 
 // kid is a partition: a leaf, or partitioned again.

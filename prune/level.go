@@ -293,7 +293,10 @@ func (l *Level) valueAt(v *vector.Vector, row int) (int, bool) {
 
 // hashKid returns the kid of a hash of rows of key values, −1 if there is none.
 func (l *Level) hashKid(vecs []*vector.Vector, row int) int {
-	if len(l.remainders) == 0 {
+	switch {
+	case l.nodes != nil:
+		return l.nodes.NodeOf(vecs, row)
+	case len(l.remainders) == 0:
 		return -1
 	}
 	hash := uint64(0)

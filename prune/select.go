@@ -74,6 +74,7 @@ func (s *selector) level(l *Level, conds []expr.Expr, set *bitset.BitSet) {
 			return
 		}
 	}
+	s.known.Waiting = s.known.Waiting || l.waits(r.out)
 	kids := make([]bool, len(l.kids))
 	switch l.table.Partitioning.Strategy {
 	case catalog.PartitionByRange:
@@ -93,6 +94,16 @@ func (s *selector) level(l *Level, conds []expr.Expr, set *bitset.BitSet) {
 			set.Set(uint(k.lo))
 		}
 	}
+}
+
+// waits reports whether an execution, which will know more of some keys, may select fewer partitions by that.
+// Those by hash are selected by values of all keys only.
+func (l *Level) waits(cs []constraint) bool {
+	any, all := false, true
+	for i := range cs {
+		any, all = any || cs[i].waits, all && (cs[i].listed || cs[i].null || cs[i].fixed)
+	}
+	return any && (all || l.table.Partitioning.Strategy != catalog.PartitionByHash)
 }
 
 // over returns a key as the conditions would write it, nil if they cannot.

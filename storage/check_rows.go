@@ -232,7 +232,7 @@ func (s *storeCheck) page() {
 		return
 	}
 	r.finish(&s.batch, n)
-	s.codec.route.route(s.nodes, s.hashes, s.batch.Vecs, n)
+	s.codec.nodes.Place(s.nodes, s.hashes, s.batch.Vecs, n)
 	refs := vector.Of[int64](s.batch.Vecs[len(s.tbl.Columns)])
 	s.sound = s.sound[:0]
 	for i := range n {

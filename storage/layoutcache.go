@@ -25,7 +25,7 @@ type layoutCache struct {
 type tableCodec struct {
 	*tableLayout
 	indexes []indexCodec // those of tbl.Indexes that are written
-	route   router
+	nodes   catalog.Distribution
 	notNull []int // positions of NOT NULL columns
 	// keyCols are the positions of the columns that indexes are made of; inputAt[k] says where in it
 	// the inputs of index k are.
@@ -75,7 +75,7 @@ func (e *Engine) newTableCodec(tbl *catalog.Table) (*tableCodec, error) {
 		t.indexes = append(t.indexes, ix)
 	}
 	t.findKeyColumns()
-	if t.route, err = newRouter(tbl); err != nil {
+	if t.nodes, err = catalog.NewDistribution(tbl, len(tbl.Stores)); err != nil {
 		return nil, err
 	}
 	for i := range tbl.Columns {

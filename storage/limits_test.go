@@ -132,22 +132,3 @@ func TestOpenIsFast(t *testing.T) {
 	}
 	t.Logf("opened in %v", best)
 }
-
-func TestNodeOf(t *testing.T) {
-	e := openTest(t, Options{Nodes: 2})
-	defer func() { must(t, e.Close()) }()
-	tbl := kvTable(e, "t")
-	for _, id := range []int64{200, 300} {
-		n, err := NodeOf(tbl, []vector.Datum{vector.IntDatum(vector.I64, id)})
-		must(t, err)
-		equal(t, n, 0)
-	}
-	tbl.DistributeBy = []catalog.ColumnID{1, 2}
-	a, err := NodeOf(tbl, []vector.Datum{vector.IntDatum(vector.I64, 1), vector.NullDatum(vector.Bytes)})
-	must(t, err)
-	h := vector.PGHashInt64(1)
-	equal(t, a, int(h%2)) // NULLs leave the hash alone
-	b, err := NodeOf(tbl, []vector.Datum{vector.IntDatum(vector.I64, 1), vector.StringDatum("z")})
-	must(t, err)
-	equal(t, b, int(vector.PGHashCombine(h, vector.PGHashBytes([]byte("z")))%2))
-}

@@ -61,11 +61,11 @@ func (j *loadJob) split(l *Loader, b *vector.Batch) error {
 		j.nodes, j.hashes = make([]uint32, j.total), make([]uint32, j.total)
 	}
 	j.nodes, j.hashes = j.nodes[:j.total], j.hashes[:j.total]
-	l.codec.route.route(j.nodes, j.hashes, j.vecs, j.total)
+	l.codec.nodes.Place(j.nodes, j.hashes, j.vecs, j.total)
 	if len(j.parts) < len(l.nodes) {
 		j.parts = make([]loadPart, len(l.nodes))
 	}
-	if l.codec.route.single() {
+	if l.codec.nodes.Single() {
 		for n := range j.parts {
 			j.parts[n].rows = 0
 		}

@@ -139,7 +139,7 @@ func (t *Txn) insert(ctx context.Context, c *tableCodec, s *writeScratch, b *vec
 		return nil, err
 	}
 	s.grow(n)
-	c.route.route(s.nodes, s.hashes, rows.vecs, n)
+	c.nodes.Place(s.nodes, s.hashes, rows.vecs, n)
 	refs := make([]RowRef, n)
 	if err := t.assignRefs(c, s.nodes, refs); err != nil {
 		return nil, err
@@ -289,12 +289,12 @@ func (t *Txn) update(ctx context.Context, c *tableCodec, s *writeScratch, refs [
 		return nil, err
 	}
 	s.grow(len(refs))
-	c.route.route(s.nodes, s.hashes, rows.vecs, len(refs))
+	c.nodes.Place(s.nodes, s.hashes, rows.vecs, len(refs))
 	after := append([]RowRef(nil), refs...)
 	for i, ref := range refs {
 		if skip.Get(i) {
 			s.nodes[i], after[i] = noNode, 0
-		} else if c.route.single() || c.tbl.Stores[s.nodes[i]] == ref.Store() {
+		} else if c.nodes.Single() || c.tbl.Stores[s.nodes[i]] == ref.Store() {
 			s.nodes[i] = noNode // stays
 		}
 	}

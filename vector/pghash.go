@@ -173,10 +173,7 @@ func PGHashRows(dst []uint32, fn PGHash, scale int, v *Vector, n int) {
 	dst = dst[:n]
 	switch v.Form {
 	case Const:
-		h := uint32(0)
-		if !v.IsNull(0) {
-			h = pgHashRow(fn, scale, v, 0)
-		}
+		h := PGHashRow(fn, scale, v, 0)
 		for i := range dst {
 			dst[i] = h
 		}
@@ -187,16 +184,22 @@ func PGHashRows(dst []uint32, fn PGHash, scale int, v *Vector, n int) {
 		}
 	}
 	for i := range dst {
-		dst[i] = 0
-		if v.IsNull(i) {
-			continue
-		}
-		if v.Form == Dict {
-			dst[i] = pgHashRow(fn, scale, v.Dict, int(v.Codes()[i]))
-		} else {
-			dst[i] = pgHashRow(fn, scale, v, i)
-		}
+		dst[i] = PGHashRow(fn, scale, v, i)
 	}
+}
+
+// PGHashRow is PGHashRows for row i alone.
+func PGHashRow(fn PGHash, scale int, v *Vector, i int) uint32 {
+	if v.IsNull(i) {
+		return 0
+	}
+	switch v.Form {
+	case Const:
+		i = 0
+	case Dict:
+		v, i = v.Dict, int(v.Codes()[i])
+	}
+	return uint32(pgSeed(0).row(fn, scale, v, i))
 }
 
 // pgHashFlat is the loop for the usual key types without NULLs.
@@ -218,11 +221,6 @@ func pgHashFlat(dst []uint32, fn PGHash, v *Vector) bool {
 		return false
 	}
 	return true
-}
-
-// pgHashRow hashes one non-NULL row of a flat or constant vector.
-func pgHashRow(fn PGHash, scale int, v *Vector, i int) uint32 {
-	return uint32(pgSeed(0).row(fn, scale, v, i))
 }
 
 func pgDecimalAt(scale int, v *Vector, i int) decimal.Decimal {
