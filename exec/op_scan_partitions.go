@@ -6,6 +6,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
+	"github.com/weftdb/weft/internal/invariants"
 	"github.com/weftdb/weft/planner"
 )
 
@@ -49,6 +50,11 @@ const (
 func (s *partitionSource) Morsels(w *Worker) (int, error) {
 	s.leaves = s.leaves[:0]
 	set := s.selected()
+	if invariants.Enabled {
+		if err := s.shadow(); err != nil {
+			return 0, err
+		}
+	}
 	for _, found := range s.selections {
 		found.describe(s.stats)
 	}

@@ -25,8 +25,8 @@ type PartScan struct {
 	Covered bool
 	// Number is the scan's in the plan, 0 where no join is above.
 	Number int
-	// only tells that the statement says ONLY: a partitioned table has no rows of its own.
-	only bool
+	// Only tells that the statement says ONLY: a partitioned table has no rows of its own.
+	Only bool
 	// rows is how many rows the selected leaves have.
 	rows float64
 }
@@ -85,7 +85,7 @@ func (b *binder) partScan(t *catalog.Table) *PartScan {
 // only leaves out the partitions of the table that a statement names with ONLY.
 func (n *Scan) only(name *sql.TableName) {
 	if name.Only && n.Parts != nil {
-		n.Parts = &PartScan{Desc: n.Parts.Desc, Selected: bitset.New(uint(len(n.Parts.Desc.Leaves))), only: true}
+		n.Parts = &PartScan{Desc: n.Parts.Desc, Selected: bitset.New(uint(len(n.Parts.Desc.Leaves))), Only: true}
 	}
 }
 
@@ -117,7 +117,7 @@ func prunePartitions(b *binder, n Node) Node {
 
 // prune selects the leaves of a scan by its filter as it is now.
 func (b *binder) prune(n *Scan) {
-	if n.Parts == nil || n.Parts.only || !b.settings.EnablePruning {
+	if n.Parts == nil || n.Parts.Only || !b.settings.EnablePruning {
 		return
 	}
 	known := &prune.Knowledge{}

@@ -245,7 +245,7 @@ func substituted(conds []expr.Expr, items []Item) (out []expr.Expr) {
 
 // scan makes a selector for a scan of a partitioned table.
 func (s *selecting) scan(n *Scan, conds []expr.Expr, why string) Node {
-	if n.Parts == nil || n.Parts.only {
+	if n.Parts == nil || n.Parts.Only {
 		return n
 	}
 	c, parts := *n, *n.Parts
