@@ -250,6 +250,12 @@ func outcome(s *weft.Session, statement string) string {
 		}
 		lines = append(lines, strings.Join(texts, "|"))
 	}
+	if err := rows.Err(); err != nil {
+		if codeOf(err) == "XX000" {
+			return err.Error()
+		}
+		return codeOf(err)
+	}
 	if len(rows.Columns()) > 0 {
 		return strings.Join(lines, " ")
 	}

@@ -14,27 +14,6 @@ import (
 
 var partitionJoins = flag.Int("partition-joins", 1000, "joins that TestRandomPartitionJoins makes")
 
-// partitionKeyTypes are the types of keys, with how value number n of each is written.
-var partitionKeyTypes = []struct {
-	name  string
-	value func(n int) string
-	wider []string // types of the other side that compare with it
-}{
-	{"int", func(n int) string { return fmt.Sprint(n) }, []string{"int", "bigint", "smallint", "numeric"}},
-	{"bigint", func(n int) string { return fmt.Sprint(n) }, []string{"bigint", "int"}},
-	{"smallint", func(n int) string { return fmt.Sprint(n) }, []string{"smallint", "int", "double precision"}},
-	{"date", func(n int) string { return fmt.Sprintf("date '2024-01-10' + %d", n) }, []string{"date", "timestamp"}},
-	{"timestamp", func(n int) string { return fmt.Sprintf("timestamp '2024-01-10' + %d * interval '1 day'", n) }, []string{"timestamp", "date"}},
-	{"text", func(n int) string { return "'" + string(rune('f'+n)) + "'" }, []string{"text", "varchar(9)"}},
-	{"varchar(5)", func(n int) string { return "'" + string(rune('f'+n)) + "'" }, []string{"varchar(5)", "text"}},
-	{"numeric(8,2)", func(n int) string { return fmt.Sprintf("%d.50", n) }, []string{"numeric(8,2)", "numeric(9,3)"}},
-	{"boolean", func(n int) string { return fmt.Sprint(n%2 == 0) }, []string{"boolean"}},
-	{"double precision", func(n int) string { return fmt.Sprintf("%d.25", n) }, []string{"double precision"}},
-}
-
-// The values of a schema are lowestValue … highestValue.
-const lowestValue, highestValue = -5, 12
-
 // partitionSchema is a partitioned table p (k1, k2, v) and a table b (x1, x2, w) to join it with.
 type partitionSchema struct {
 	r     *rand.Rand
@@ -58,12 +37,7 @@ func (g *partitionSchema) must(t *testing.T, format string, args ...any) {
 }
 
 func (g *partitionSchema) value(col, n int) string {
-	typ := partitionKeyTypes[g.types[col]]
-	v := typ.value(n)
-	if strings.Contains(v, " + ") { // bounds take expressions, VALUES too
-		return "(" + v + ")"
-	}
-	return v
+	return partitionKeyTypes[g.types[col]].value(n, g.r.IntN(6))
 }
 
 func (g *partitionSchema) random() int {
@@ -79,7 +53,7 @@ func (g *partitionSchema) create(t *testing.T) {
 	g.types = [2]int{g.r.IntN(len(partitionKeyTypes)), g.r.IntN(len(partitionKeyTypes))}
 	key := g.keys()
 	g.must(t, "create table p (k1 %s, k2 %s, v int) partition by %s", partitionKeyTypes[g.types[0]].name, partitionKeyTypes[g.types[1]].name, key.text)
-	g.partitions(t, "p", key, 1+g.r.IntN(2))
+	g.partitions(t, "p", key, g.levels())
 	other := func(col int) string {
 		wider := partitionKeyTypes[g.types[col]].wider
 		return wider[g.r.IntN(len(wider))]
@@ -89,14 +63,14 @@ func (g *partitionSchema) create(t *testing.T) {
 		_ = g.exec("insert into p values (%s, %s, %d)", g.orNull(0), g.orNull(1), i) // there may be no partition
 	}
 	for i := range g.r.IntN(25) {
-		g.must(t, "insert into b values (%s, %s, %d)", g.orNull(0), g.orNull(1), i)
+		_ = g.exec("insert into b values (%s, %s, %d)", g.orNull(0), g.orNull(1), i) // its type may not take all values
 	}
 	g.must(t, "alter table p colview")
 	if g.r.IntN(4) == 0 { // else like p, with other bounds
 		key = g.keys()
 	}
 	g.must(t, "create table q (k1 %s, k2 %s, v int) partition by %s", partitionKeyTypes[g.types[0]].name, partitionKeyTypes[g.types[1]].name, key.text)
-	g.partitions(t, "q", key, 1+g.r.IntN(2))
+	g.partitions(t, "q", key, g.levels())
 	for i := range 100 {
 		_ = g.exec("insert into q values (%s, %s, %d)", g.orNull(0), g.orNull(1), i)
 	}
@@ -132,6 +106,8 @@ func (g *partitionSchema) keys() partitionKey {
 	k.text = k.strategy + " (" + strings.Join(names, ", ") + ")"
 	return k
 }
+
+func (g *partitionSchema) levels() int { return []int{1, 1, 1, 2, 2, 2, 3}[g.r.IntN(7)] }
 
 // partitions makes partitions of a table, some of which are partitioned again.
 func (g *partitionSchema) partitions(t *testing.T, of string, key partitionKey, levels int) {
@@ -280,7 +256,7 @@ func (g *partitionSchema) query() string {
 	case 8:
 		return fmt.Sprintf("select p.* from p where k%[1]d %[2]s (select x%[1]d from b where w > 3)", 1+g.r.IntN(2), []string{"in", "not in"}[g.r.IntN(2)])
 	case 9:
-		return "select g.k1, g.n, b.w from (select k1, k2, count(*) n from p group by k1, k2) g join b on " + strings.ReplaceAll(strings.ReplaceAll(on, "p.v", "g.n"), "p.", "g.")
+		return "select g.n, b.w from (select k1, k2, count(*) n from p group by k1, k2) g join b on " + strings.ReplaceAll(strings.ReplaceAll(on, "p.v", "g.n"), "p.", "g.")
 	case 10:
 		return "select p.*, b.w, c.w from p join b on " + on + " left join b c on p.k2 = c.x2" + where
 	}
@@ -319,6 +295,8 @@ func TestRandomPartitionJoins(t *testing.T) {
 				query = withPartitioned(query)
 			}
 			mustExec(t, s, "set enable_hashjoin = off; set enable_partition_pruning = off; set enable_runtime_filter = off; set htap_router_mode = row; set threads = 1; set work_mem = 0")
+			zone := "set timezone = '" + partitionZones[g.r.IntN(len(partitionZones))] + "'"
+			mustExec(t, s, zone)
 			want := outcome(s, query)
 			switch {
 			case len(want) == 5 && !strings.Contains(want, "|"):
@@ -331,7 +309,7 @@ func TestRandomPartitionJoins(t *testing.T) {
 				"set htap_router_mode = column; set work_mem = '1kB'; set enable_partitionwise_join = off", "set enable_partitionwise_join = on", "set enable_hashjoin = off; set threads = 1; set work_mem = 0"} {
 				mustExec(t, s, variant)
 				if got := outcome(s, query); !sameLines(got, want) {
-					t.Fatalf("%s;\n%s;\n%s;\n got %s\nwant %s", strings.Join(g.log, ";\n"), variant, query, got, want)
+					t.Fatalf("%s;\n%s;\n%s;\n%s;\n got %s\nwant %s", strings.Join(g.log, ";\n"), zone, variant, query, got, want)
 				}
 			}
 			if plan := outcome(s, "explain "+query); strings.Contains(plan, "run time: PS") {
@@ -344,7 +322,7 @@ func TestRandomPartitionJoins(t *testing.T) {
 		}
 	}
 	t.Logf("%d joins, %d of them with partitions selected at run time, %d partition-wise, %d without rows, %d that failed", joins, pruned, wise, empty, failed)
-	if !testing.Short() && (wise*20 < joins || pruned*5 < joins || failed*10 > joins || empty*3 > joins) {
+	if !testing.Short() && (wise*40 < joins || pruned*5 < joins || failed*10 > joins || empty*3 > joins) {
 		t.Errorf("the joins do not do what they are for")
 	}
 }

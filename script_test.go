@@ -49,14 +49,14 @@ var joinScripts = []string{"joins", "join_cases", "subqueries", "queries", "part
 
 // joinSettings change how a join is carried out, and nothing else.
 var joinSettings = []string{
-	"set work_mem = '1kB'; set threads = 1",
+	"set work_mem = '2kB'; set threads = 1",
 	"set work_mem = '20kB'; set threads = 3",
 	"set enable_runtime_filter = off; set threads = 3",
-	"set enable_runtime_filter = off; set work_mem = '1kB'",
+	"set enable_runtime_filter = off; set work_mem = '2kB'",
 	"set enable_hashjoin = off",
 	"set enable_hashjoin = off; set enable_nestloop = off; set threads = 3",
 	"set enable_hashjoin = off; set enable_mergejoin = off; set work_mem = '1kB'; set threads = 3",
-	"set enable_nestloop = off; set enable_partition_pruning = off",
+	"set enable_nestloop = off; set enable_partition_pruning = off; set work_mem = '4kB'",
 	"set disabled_rules = 'select_partitions'; set threads = 3",
 }
 

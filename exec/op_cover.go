@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/prune"
 	"github.com/weftdb/weft/vector"
 )
@@ -11,8 +12,9 @@ import (
 // covering is which of the values that the partitions on the probe side of an anti join list occur on its
 // build side. Workers add to it when they end; the scan reads it after the pipeline of the build side.
 type covering struct {
-	mu   sync.Mutex // guards seen while workers end
-	seen *prune.Cover
+	above *planner.Join
+	mu    sync.Mutex // guards seen while workers end
+	seen  *prune.Cover
 }
 
 // coverOp passes the rows of the build side on and notes their values.
@@ -35,7 +37,7 @@ func (b *builder) addCovering(p *joinPlan, right []*stream) *covering {
 	if !p.node.Covers || scan == nil {
 		return nil
 	}
-	c := &covering{seen: scan.Parts.Desc.NewCover()}
+	c := &covering{above: p.node, seen: scan.Parts.Desc.NewCover()}
 	for _, s := range right {
 		s.add(&coverOp{plan: p, into: c, desc: scan.Parts.Desc}, s.from)
 	}

@@ -17,7 +17,8 @@ import (
 // scan reads it after the pipeline of the build side.
 type selection struct {
 	spec      *planner.PartSelector
-	pipelines []*Pipeline // that find it
+	above     *planner.Join // whose selector it is
+	pipelines []*Pipeline   // that find it
 
 	mu                  sync.Mutex // guards the rest
 	leaves              *bitset.BitSet
@@ -48,7 +49,7 @@ type selectorPusher struct {
 func (b *builder) addSelectors(n *planner.Join, right []*stream) []*selection {
 	var made []*selection
 	for _, spec := range n.Selectors {
-		s := &selection{spec: spec, leaves: bitset.New(uint(len(spec.Join.Desc.Leaves)))}
+		s := &selection{spec: spec, above: n, leaves: bitset.New(uint(len(spec.Join.Desc.Leaves)))}
 		op := &selectorOp{run: b.run, into: s, within: spec.Join.Desc.All(), cols: n.Right.Cols(), timed: b.run.stats != nil}
 		for _, stream := range right {
 			stream.add(op, stream.from)

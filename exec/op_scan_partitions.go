@@ -6,6 +6,7 @@ import (
 
 	"github.com/bits-and-blooms/bitset"
 
+	"github.com/weftdb/weft/internal/invariants"
 	"github.com/weftdb/weft/planner"
 )
 
@@ -53,6 +54,11 @@ func (s *partitionSource) Morsels(w *Worker) (int, error) {
 	s.leaves = s.leaves[:0]
 	set := s.selected()
 	s.nodes = s.rows.dataNodes()
+	if invariants.Enabled {
+		if err := s.shadow(); err != nil {
+			return 0, err
+		}
+	}
 	for _, found := range s.selections {
 		found.describe(s.stats)
 	}

@@ -78,6 +78,7 @@ type run struct {
 	inTurns   bool                  // it is a pipeline's that takes turns with the clock's worker
 	outer     *run                  // the run whose Apply or recheck this one belongs to
 	newest    *newestRows           // of a recheck: what one scan reads instead
+	beside    bool                  // it only checks what another run leaves out
 	affected  *atomic.Int64
 }
 

@@ -24,8 +24,8 @@ type PartScan struct {
 	WhyAll    string
 	// Covered tells that an anti join above leaves out leaves whose values it finds in all its other rows.
 	Covered bool
-	// only tells that the statement says ONLY: a partitioned table has no rows of its own.
-	only bool
+	// Only tells that the statement says ONLY: a partitioned table has no rows of its own.
+	Only bool
 	// rows is how many rows the selected leaves have.
 	rows float64
 }
@@ -119,7 +119,7 @@ func (b *binder) nodeScan(t *catalog.Table) *PartScan {
 // only leaves out the partitions of the table that a statement names with ONLY.
 func (n *Scan) only(name *sql.TableName) {
 	if name.Only && n.Parts != nil {
-		n.Parts = &PartScan{Desc: n.Parts.Desc, Selected: bitset.New(uint(len(n.Parts.Desc.Leaves))), only: true}
+		n.Parts = &PartScan{Desc: n.Parts.Desc, Selected: bitset.New(uint(len(n.Parts.Desc.Leaves))), Only: true}
 	}
 }
 
@@ -157,7 +157,7 @@ func (b *binder) prune(n *Scan) {
 	if n.Nodes != nil {
 		n.Nodes = n.Nodes.narrowed(n)
 	}
-	if n.Parts == nil || n.Parts.only {
+	if n.Parts == nil || n.Parts.Only {
 		return
 	}
 	p := n.Parts.narrowed(n)

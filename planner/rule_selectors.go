@@ -250,7 +250,7 @@ func (s *selecting) scan(n *Scan, conds []expr.Expr, why string) Node {
 		return n
 	}
 	c := *n
-	if n.Parts != nil && !n.Parts.only {
+	if n.Parts != nil && !n.Parts.Only {
 		s.number(&c)
 		c.Parts = s.selected(&c, n.Parts, conds, why)
 	}

@@ -67,7 +67,7 @@ func (b *binder) partitionWise(n *Join) *PartitionWise {
 func PartitionedInput(n Node) *Scan {
 	switch n := n.(type) {
 	case *Scan:
-		if n.Parts != nil && !n.Parts.only {
+		if n.Parts != nil && !n.Parts.Only {
 			return n
 		}
 	case *Filter:
