@@ -156,15 +156,19 @@ func TestSpillTogether(t *testing.T) {
 	const query = "select count(*), sum(a.n), sum(b.n), sum(length(b.t)) from a join b on a.k = b.k join b c on c.t = a.t"
 	want := outcome(s, query)
 	mustExec(t, s, "set memory_limit = '16MB'")
+	sessions, rounds := 4, 2
+	if testing.Short() {
+		sessions, rounds = 2, 1
+	}
 	var wait sync.WaitGroup
-	for range 4 {
+	for range sessions {
 		wait.Go(func() {
 			own := db.Session()
 			defer own.Close()
 			if _, err := own.Exec(context.Background(), "set threads = 3"); err != nil {
 				t.Error(err)
 			}
-			for range 2 {
+			for range rounds {
 				if got := outcome(own, query); got != want {
 					t.Errorf("got %s, want %s", got, want)
 				}
