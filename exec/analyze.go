@@ -1,10 +1,6 @@
 package exec
 
 import (
-	"math"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,30 +25,8 @@ type nodeStats struct {
 	// own is the wall-clock time spent in the node itself; early is what of it passed before its
 	// first row.
 	own, early atomic.Int64
-	mu         sync.Mutex // guards facts and sums
-	facts      []planner.Fact
-	sums       map[string]int64 // facts that are sums over all workers and loops
-	selections selections
-	memory     meter // of a hash join's builds
-}
-
-// selections are what the executions of a scan of a partitioned table have selected.
-type selections struct{ times, sum, most int64 }
-
-// selects notes one more selection and returns all so far.
-func (s *nodeStats) selects(leaves int) selections {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	n := &s.selections
-	n.times, n.sum, n.most = n.times+1, n.sum+int64(leaves), max(n.most, int64(leaves))
-	return *n
-}
-
-// drop removes a line.
-func (s *nodeStats) drop(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.facts = slices.DeleteFunc(s.facts, func(f planner.Fact) bool { return f.Key == key })
+	mu         sync.Mutex // guards tallies, and what they add up
+	tallies    []keyedTally
 }
 
 func newPlanStats() *planStats {
@@ -99,69 +73,6 @@ func (s *planStats) rebuilt(n, original planner.Node) {
 	s.nodes[n] = stats
 }
 
-// fact sets a line under the node.
-func (s *nodeStats) fact(f planner.Fact) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.set(f)
-}
-
-func (s *nodeStats) set(f planner.Fact) {
-	for i := range s.facts {
-		if s.facts[i].Key == f.Key {
-			s.facts[i] = f
-			return
-		}
-	}
-	s.facts = append(s.facts, f)
-}
-
-// count adds to a line that shows a sum over all workers.
-func (s *nodeStats) count(key string, n int64) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sums == nil {
-		s.sums = map[string]int64{}
-	}
-	s.sums[key] += n
-	s.set(planner.Fact{Key: key, Value: s.sums[key]})
-}
-
-// factOrder is the order of the lines whose first worker is a matter of chance.
-var factOrder = []string{factSelected, factScanned, factGroups, factPruned, factUnits, factFromDisk, factByRows, factTouched, factFetched, factPaged, factByFilter}
-
-// placeOf is where a line goes; those of runtime filters come last, by their numbers.
-func placeOf(f planner.Fact) int {
-	if number, ok := strings.CutPrefix(f.Key, factFilter); ok {
-		if n, err := strconv.Atoi(number); err == nil {
-			return len(factOrder) + n
-		}
-	}
-	return slices.Index(factOrder, f.Key)
-}
-
-// perLoop returns the lines as EXPLAIN shows them: sums, like rows, as the average of a loop.
-func (s *nodeStats) perLoop(loops int64) []planner.Fact {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := append([]planner.Fact(nil), s.facts...)
-	for i := range out {
-		if sum, ok := s.sums[out[i].Key]; ok {
-			out[i].Value = int64(math.RoundToEven(float64(sum) / float64(loops)))
-		}
-	}
-	slices.SortStableFunc(out, func(a, b planner.Fact) int {
-		return placeOf(a) - placeOf(b)
-	})
-	return out
-}
-
 // actual is what EXPLAIN shows of a node: times include the inputs', as in PostgreSQL. Each moment
 // of the statement belongs to one node, so no node's time is longer than the statement's.
 func (s *planStats) actual(n planner.Node) *planner.Actual {
@@ -172,7 +83,7 @@ func (s *planStats) actual(n planner.Node) *planner.Actual {
 		return &planner.Actual{}
 	}
 	a := &planner.Actual{Rows: stats.rows.Load(), Loops: stats.loops.Load(), TotalNanos: stats.own.Load(), StartupNanos: stats.early.Load()}
-	a.Facts = stats.perLoop(a.Loops)
+	a.Facts, a.Removed = stats.facts(a.Loops), stats.removed()
 	for i, kid := range n.Kids() {
 		k := s.actual(kid)
 		a.TotalNanos += k.TotalNanos
