@@ -72,7 +72,7 @@ func TestDataNodePlans(t *testing.T) {
 		}
 	}
 	plan := explainJSON(t, s, "explain (format json) select * from t where a = 5")["Plan"].(map[string]any)["Plans"].([]any)[0].(map[string]any)
-	if plan["Data Nodes After Planning"] != 1.0 || plan["Data Nodes"] != 4.0 {
+	if nodes, _ := plan["data_nodes"].(map[string]any); nodes["after_planning"] != 1.0 || nodes["total"] != 4.0 {
 		t.Errorf("JSON: %v", plan)
 	}
 	mustExec(t, s, "set enable_partition_pruning = off")

@@ -130,8 +130,8 @@ func TestExplainJSONNumbers(t *testing.T) {
 		t.Errorf("columns are %s", got)
 	}
 	group := explainJSON(t, s, `explain (format json, analyze) select a, count(*) from t group by a`)["Plan"].(map[string]any)["Plans"].([]any)[0].(map[string]any)
-	if group["Groups"] != 7.0 || group["Parts"] != 1.0 || group["Group Table"] != "direct" {
-		t.Errorf("groups are %v, %v, %v", group["Groups"], group["Parts"], group["Group Table"])
+	if got := fmt.Sprint(group["groups"]); got != "map[groups:7 parts:1 table:direct]" {
+		t.Errorf("groups are %s", got)
 	}
 }
 
@@ -223,9 +223,15 @@ func TestExplainJSONKeys(t *testing.T) {
 	mustExec(t, s, "insert into s select g % 100, g % 90, g from generate_series(1, 20000) g")
 	mustExec(t, s, "create table d (a int primary key, x int); create table e (b int primary key, x int); insert into d select g, g from generate_series(1, 9) g; insert into e select g, g from generate_series(5, 20) g; analyze")
 	text := oneLine(t, s, "explain (analyze, verbose, format json) select count(*) from s join d using (a) join e using (b)")
-	if n := strings.Count(text, `"Rows Tested"`); n != 2 {
+	if n := strings.Count(text, `"tested"`); n != 2 {
 		t.Errorf("%d filters: %s", n, text)
 	}
+	uniqueKeys(t, text)
+}
+
+// uniqueKeys checks that no object of a JSON text has a key twice.
+func uniqueKeys(t *testing.T, text string) {
+	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))
 	var open []map[string]bool // by nesting; nil = a list
 	key := false

@@ -117,13 +117,23 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge:
 	case *sql.CreateTableAs:
 		stmt = inner.Query
+	case *sql.Execute:
+		prepared, err := r.prepared(inner)
+		if err != nil {
+			return nil, err
+		}
+		return prepared.explainIn(&sql.Explain{Span: n.Span, Options: n.Options, Stmt: prepared.stmt}, o, w)
 	default:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN of this statement is not supported").At(n.Start)
 	}
 	var started time.Time
 	locked, view, err := r.lockedPlan(w, func(c *catalog.Snapshot) (*cachedPlan, error) {
+		in := r.s.input(c)
+		in.ParamTypes = r.types
+		o.Phases = &planner.Phases{}
+		in.Phases = o.Phases
 		started = time.Now()
-		plan, err := planner.Build(stmt, r.s.input(c))
+		plan, err := planner.Build(stmt, in)
 		o.PlanningNanos = time.Since(started).Nanoseconds()
 		if err != nil {
 			return nil, err

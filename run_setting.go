@@ -178,6 +178,15 @@ func declaredTypes(n *sql.Prepare) ([]catalog.Type, error) {
 
 // execute runs a prepared statement with constant arguments.
 func (r *running) execute(n *sql.Execute) (*Rows, error) {
+	inner, err := r.prepared(n)
+	if err != nil {
+		return nil, err
+	}
+	return inner.run()
+}
+
+// prepared returns a prepared statement with its arguments, ready to run.
+func (r *running) prepared(n *sql.Execute) (*running, error) {
 	p := r.s.prepared[n.Name.Name]
 	if p == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "prepared statement %q does not exist", n.Name.Name).At(n.Name.Start)
@@ -207,7 +216,7 @@ func (r *running) execute(n *sql.Execute) (*Rows, error) {
 		}
 		inner.args = append(inner.args, argument{bound: &expr.Const{Value: k.Value, Typ: p.params[i]}, number: i + 1})
 	}
-	return inner.run()
+	return &inner, nil
 }
 
 func (r *running) deallocate(n *sql.Deallocate) (*Rows, error) {

@@ -93,8 +93,8 @@ func TestPartitionWiseExplained(t *testing.T) {
 		kind, table string
 		want        []string
 	}{
-		{"", "d", []string{"Partition-wise Join: groups 13 (spilled), unmatched probe leaves 0", "probe 0 kB (partition-wise)", " 0 left", "Partitions selected: 11 out of 13"}},
-		{"left", "d", []string{"Partition-wise Join: groups 13 (spilled), unmatched probe leaves 2", "probe 0 kB (partition-wise)", "Partitions selected: 13 out of 13"}},
+		{"", "d", []string{"Partition-wise Join: groups 13 (spilled), unmatched probe leaves 0", "probe 0 B (partition-wise)", " 0 left", "Partitions selected: 11 out of 13"}},
+		{"left", "d", []string{"Partition-wise Join: groups 13 (spilled), unmatched probe leaves 2", "probe 0 B (partition-wise)", "Partitions selected: 13 out of 13"}},
 		{"", "g", []string{"Partition-wise Join: groups 13 (full)"}},
 		{"", "h", []string{"Partition-wise Join: groups 5 (full)"}},
 	} {
@@ -120,7 +120,7 @@ func TestPartitionWiseExplained(t *testing.T) {
 		}
 	}
 	mustExec(t, s, "set work_mem = '100kB'; set enable_partitionwise_join = off")
-	if plan := analyzed(t, s, fmt.Sprintf(join, "", "d")); strings.Contains(plan, "Partition-wise") || strings.Contains(plan, "probe 0 kB") {
+	if plan := analyzed(t, s, fmt.Sprintf(join, "", "d")); strings.Contains(plan, "Partition-wise") || strings.Contains(plan, "probe 0 B") {
 		t.Errorf("switched off:\n%s", plan)
 	}
 }

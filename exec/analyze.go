@@ -1,11 +1,6 @@
 package exec
 
 import (
-	"fmt"
-	"math"
-	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,52 +25,8 @@ type nodeStats struct {
 	// own is the wall-clock time spent in the node itself; early is what of it passed before its
 	// first row.
 	own, early atomic.Int64
-	mu         sync.Mutex // guards facts and sums
-	facts      []planner.Fact
-	sums       map[string]int64       // facts that are sums over all workers and loops
-	selections map[string]*selections // by what is selected
-	memory     meter                  // of a hash join's builds
-}
-
-// selections are what the executions of a scan have selected to be read.
-type selections struct{ times, sum, most int64 }
-
-// selects notes that one more execution has selected so many of what planning has left, by such selectors, and
-// returns the number of executions. Of several the average is shown.
-func (s *nodeStats) selects(what string, count, left int, by []*selection) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.selections == nil {
-		s.selections = map[string]*selections{}
-	}
-	n := s.selections[what]
-	if n == nil {
-		n = &selections{}
-		s.selections[what] = n
-	}
-	n.times, n.sum, n.most = n.times+1, n.sum+int64(count), max(n.most, int64(count))
-	text := fmt.Sprintf("%d out of %d", count, left)
-	if n.times > 1 {
-		text = fmt.Sprintf("avg %.1f, max %d out of %d over %d rescans", float64(n.sum)/float64(n.times), n.most, left, n.times)
-	}
-	value := []planner.Fact{{Key: what + "s Selected", Value: n.sum}, {Key: "Most " + what + "s Selected", Value: n.most}, {Key: what + " Selections", Value: n.times}}
-	if n.times == 1 && len(by) > 0 {
-		var each []string
-		for _, found := range by {
-			each = append(each, fmt.Sprintf("PS%d %d", found.spec.ID, found.leaves.Count()))
-			value = append(value, planner.Fact{Key: fmt.Sprintf("%ss Selected by PS%d", what, found.spec.ID), Value: int64(found.leaves.Count())})
-		}
-		text += " (" + strings.Join(each, ", ") + ")"
-	}
-	s.set(planner.Fact{Key: what + "s selected", Text: text, Value: value})
-	return n.times
-}
-
-// drop removes a line.
-func (s *nodeStats) drop(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.facts = slices.DeleteFunc(s.facts, func(f planner.Fact) bool { return f.Key == key })
+	mu         sync.Mutex // guards tallies, and what they add up
+	tallies    []keyedTally
 }
 
 func newPlanStats() *planStats {
@@ -122,69 +73,6 @@ func (s *planStats) rebuilt(n, original planner.Node) {
 	s.nodes[n] = stats
 }
 
-// fact sets a line under the node.
-func (s *nodeStats) fact(f planner.Fact) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.set(f)
-}
-
-func (s *nodeStats) set(f planner.Fact) {
-	for i := range s.facts {
-		if s.facts[i].Key == f.Key {
-			s.facts[i] = f
-			return
-		}
-	}
-	s.facts = append(s.facts, f)
-}
-
-// count adds to a line that shows a sum over all workers.
-func (s *nodeStats) count(key string, n int64) {
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.sums == nil {
-		s.sums = map[string]int64{}
-	}
-	s.sums[key] += n
-	s.set(planner.Fact{Key: key, Value: s.sums[key]})
-}
-
-// factOrder is the order of the lines whose first worker is a matter of chance.
-var factOrder = []string{factSelected, factScanned, factNodes, factGroups, factPruned, factUnits, factFromDisk, factByRows, factTouched, factFetched, factPaged, factByFilter}
-
-// placeOf is where a line goes; those of runtime filters come last, by their numbers.
-func placeOf(f planner.Fact) int {
-	if number, ok := strings.CutPrefix(f.Key, factFilter); ok {
-		if n, err := strconv.Atoi(number); err == nil {
-			return len(factOrder) + n
-		}
-	}
-	return slices.Index(factOrder, f.Key)
-}
-
-// perLoop returns the lines as EXPLAIN shows them: sums, like rows, as the average of a loop.
-func (s *nodeStats) perLoop(loops int64) []planner.Fact {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := append([]planner.Fact(nil), s.facts...)
-	for i := range out {
-		if sum, ok := s.sums[out[i].Key]; ok {
-			out[i].Value = int64(math.RoundToEven(float64(sum) / float64(loops)))
-		}
-	}
-	slices.SortStableFunc(out, func(a, b planner.Fact) int {
-		return placeOf(a) - placeOf(b)
-	})
-	return out
-}
-
 // actual is what EXPLAIN shows of a node: times include the inputs', as in PostgreSQL. Each moment
 // of the statement belongs to one node, so no node's time is longer than the statement's.
 func (s *planStats) actual(n planner.Node) *planner.Actual {
@@ -195,7 +83,7 @@ func (s *planStats) actual(n planner.Node) *planner.Actual {
 		return &planner.Actual{}
 	}
 	a := &planner.Actual{Rows: stats.rows.Load(), Loops: stats.loops.Load(), TotalNanos: stats.own.Load(), StartupNanos: stats.early.Load()}
-	a.Facts = stats.perLoop(a.Loops)
+	a.Facts, a.Removed = stats.facts(a.Loops), stats.removed()
 	for i, kid := range n.Kids() {
 		k := s.actual(kid)
 		a.TotalNanos += k.TotalNanos

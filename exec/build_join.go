@@ -111,7 +111,6 @@ func (b *builder) hashJoin(p *joinPlan) ([]*stream, error) {
 	if build.table.MaySpill() {
 		last := streams[len(streams)-1]
 		spilled := &spilledSource{hashJoinOp: op}
-		build.wise.addSpilled(spilled)
 		streams = append(streams, &stream{source: spilled, after: last.after, round: build.wise.round(0), waits: append([]*stream(nil), streams...)})
 	}
 	return streams, nil

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"fmt"
 	"math/bits"
 	"sync"
 
@@ -239,7 +238,15 @@ func (s *aggregateSink) describe() {
 		s.wise.groups += groups
 		groups = s.wise.groups
 	}
-	form := s.result[0].groups.Form()
-	s.stats.fact(planner.Fact{Key: "Groups", Text: fmt.Sprintf("%d (%s, parts %d)", groups, form, s.parts),
-		Value: []planner.Fact{{Key: "Groups", Value: int64(groups)}, {Key: "Group Table", Value: form}, {Key: "Parts", Value: int64(s.parts)}}})
+	tallied(s.stats, factParts, func(t *groupsTally) { *t = groupsTally{int64(groups), int64(s.parts), s.result[0].groups.Form()} })
+}
+
+// groupsTally is how the groups of an aggregation were found, in its last execution.
+type groupsTally struct {
+	groups, parts int64
+	table         string
+}
+
+func (t *groupsTally) facts(key string, _ int64) []planner.Fact {
+	return oneFact(key, planner.Parts{{Name: "groups", Value: t.groups, Text: "%s"}, {Name: "table", Value: t.table, Text: " (%s"}, {Name: "parts", Value: t.parts, Text: ", parts %s)"}})
 }

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"fmt"
-
 	"github.com/bits-and-blooms/bitset"
 
 	"github.com/weftdb/weft/planner"
@@ -226,7 +224,7 @@ func (w *wiseAggregate) finishes() bool {
 // end says in EXPLAIN ANALYZE what happened.
 func (w *wiseAggregate) end() {
 	if w.sink.stats != nil {
-		w.scan.report(*w.scan.rounds)
+		w.scan.reportRounds()
 		w.describe(len(w.node.Wise.Divisions))
 	}
 }
@@ -235,6 +233,12 @@ func (w *wiseAggregate) describe(divisions int) {
 	if w.sink.stats == nil {
 		return
 	}
-	w.sink.stats.fact(planner.Fact{Key: "Partition-wise Aggregate", Text: fmt.Sprintf("groups %d, rounds %d", divisions, w.finished),
-		Value: []planner.Fact{{Key: "Partition-wise Groups", Value: int64(divisions)}, {Key: "Partition-wise Rounds", Value: int64(w.finished)}}})
+	tallied(w.sink.stats, factWiseGroup, func(t *wiseGroupTally) { t.groups, t.rounds = int64(divisions), int64(w.finished) })
+}
+
+// wiseGroupTally is how groups were made partition by partition.
+type wiseGroupTally struct{ groups, rounds int64 }
+
+func (t *wiseGroupTally) facts(key string, _ int64) []planner.Fact {
+	return oneFact(key, planner.Parts{{Name: "groups", Value: t.groups, Text: "groups %s"}, {Name: "rounds", Value: t.rounds, Text: ", rounds %s"}})
 }

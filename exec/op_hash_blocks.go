@@ -37,18 +37,20 @@ var blockKinds = map[join.Kind]join.Kind{
 func (c *spilledScanner) inBlocks(p *join.Partition) error {
 	out := &blockOutput{kind: c.kind, found: vector.NewBitmap(int(p.Probe.Rows())), unknown: vector.NewBitmap(int(p.Probe.Rows()))}
 	r := &blockReader{SpoolReader: p.Build.NewReader()}
-	for more := true; more; {
+	passes := int64(0)
+	for more := true; more; passes++ {
 		c.memory.restart()
-		c.blocks.Add(1)
 		build := c.build.part(c.memory)
 		var err error
 		if more, err = build.load(r, c, c.share/2); err != nil {
 			return err
 		}
+		tallied(c.stats, factSpill, func(t *spillTally) { t.block(build.table) })
 		if err := c.block(p, build, out); err != nil {
 			return err
 		}
 	}
+	tallied(c.stats, factSpill, func(t *spillTally) { t.passes = max(t.passes, passes) })
 	if err := c.decided(p, out); err != nil {
 		return err
 	}

@@ -1,12 +1,10 @@
 package exec
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/join"
-	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -22,8 +20,7 @@ type hashBuild struct {
 	lent    []*runtimeFilter
 	memory  *sharedReservation
 	wise    *wiseJoin // nil: all rows are joined at a time
-	totals  buildTotals
-	meter   *meter // nil without ANALYZE
+	meter   *meter    // nil without ANALYZE
 }
 
 // newHashBuild takes the kinds of what the probe side writes when the build goes to disk, and what groups
@@ -31,7 +28,7 @@ type hashBuild struct {
 func newHashBuild(p *joinPlan, probe []vector.Kind, grouped *wiseAggregate) *hashBuild {
 	h := &hashBuild{plan: p}
 	if p.stats != nil {
-		h.meter = &p.stats.memory
+		h.meter = &meter{}
 	}
 	h.memory = &sharedReservation{Reservation{account: p.run.account, meter: h.meter}, sync.Mutex{}}
 	spec := join.Spec{KeepNulls: p.kind.MarksBuild(), Unique: p.node.RightUnique, SetOnly: p.exists() && p.residual == nil, Memory: h.memory}
@@ -174,44 +171,32 @@ func (h *hashBuild) Finish(w *Worker) error {
 	return err
 }
 
-// describe says in EXPLAIN ANALYZE what the table became.
+// describe says in EXPLAIN ANALYZE what the table became, and what of it is on disk.
 func (h *hashBuild) describe() {
 	if h.plan.stats == nil {
 		return
 	}
+	t := h.table
+	tallied(h.plan.stats, factTable, func(all *tableTally) { all.add(t) })
 	h.describeMemory()
-	h.totals.rows, h.totals.bytes = h.totals.rows+int64(h.table.Rows()), max(h.totals.bytes, h.table.Bytes())
-	form, rows, kilobytes := h.table.Form(), h.totals.rows, kilobytes(h.totals.bytes)
-	h.plan.stats.fact(planner.Fact{Key: "Hash Table", Text: fmt.Sprintf("%s, rows %d, %d kB", form, rows, kilobytes),
-		Value: []planner.Fact{{Key: "Hash Table", Value: form}, {Key: "Hash Table Rows", Value: rows}, {Key: "Peak Memory Usage", Value: kilobytes}}})
+	if t.Spilled() && t.GroupSpools() == nil {
+		f := t.SpillFigures()
+		h.spilled(join.SpillFigures{Partitions: f.Partitions, OnDisk: f.OnDisk, BuildBytes: f.BuildBytes})
+	}
 }
 
 // describeMemory says in EXPLAIN ANALYZE how much memory all tables of the build took, so far.
 func (h *hashBuild) describeMemory() {
-	if h.meter != nil {
-		h.plan.stats.fact(planner.Fact{Key: planner.MemoryFact, Value: h.meter.peak.Load()})
-	}
-}
-
-// buildTotals are figures of all tables that a build has made, for EXPLAIN ANALYZE.
-type buildTotals struct {
-	rows, bytes int64 // in memory; the most at a time
-	spilled     join.SpillFigures
+	tallied(h.plan.stats, factMemory, func(all *greatestMemory) { all.peak = max(all.peak, h.meter.peak.Load()) })
 }
 
 // renew gives the memory of the table back and makes an empty one for other rows.
 func (h *hashBuild) renew() {
-	h.totals.add(h.table.SpillFigures())
 	h.memory.free()
 	h.table, h.built = h.table.Renewed(), false
 	for _, f := range h.lent {
 		f.renew()
 	}
-}
-
-func (t *buildTotals) add(f join.SpillFigures) {
-	s := &t.spilled
-	s.Partitions, s.OnDisk, s.BuildBytes, s.ProbeBytes = s.Partitions+f.Partitions, s.OnDisk+f.OnDisk, s.BuildBytes+f.BuildBytes, s.ProbeBytes+f.ProbeBytes
 }
 
 // Rows, EndProbe and BuildRows are the table's: that of the moment.

@@ -1,9 +1,7 @@
 package exec
 
 import (
-	"fmt"
 	"math"
-	"sync/atomic"
 
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/join"
@@ -57,7 +55,7 @@ func (p *joinPlan) spill(probe []vector.Kind) *join.Spill {
 	if limit == 0 {
 		return nil
 	}
-	return &join.Spill{Files: p.run.files, LimitBytes: limit, Whole: p.nullAware() || p.kind == join.NullAwareAnti, Probe: probe}
+	return &join.Spill{Files: p.run.files.of(p.stats), LimitBytes: limit, Whole: p.nullAware() || p.kind == join.NullAwareAnti, Probe: probe}
 }
 
 // nullAware reports whether a NULL key makes a row's match unknown.
@@ -111,14 +109,14 @@ func holders(n planner.Node) (count int64) {
 type spilledSource struct {
 	*hashJoinOp
 	partitions []*join.Partition
-	wise       bool         // what is said of the join's files comes with that of all groups
-	levels     atomic.Int64 // the deepest
-	blocks     atomic.Int64 // joined one by one
 }
 
 // Morsels finds the partitions; nothing is written to them any more.
 func (s *spilledSource) Morsels(*Worker) (int, error) {
 	s.partitions = s.build.table.Partitions()
+	if s.stats != nil && s.build.table.Spilled() {
+		s.build.spilled(join.SpillFigures{ProbeBytes: s.build.table.SpillFigures().ProbeBytes})
+	}
 	return len(s.partitions), nil
 }
 
@@ -134,9 +132,6 @@ type spilledScanner struct {
 // Open returns a worker's scanner.
 func (s *spilledSource) Open(w *Worker, out Pusher) (Scanner, error) {
 	share := s.run.spillBytes() / int64(min(s.run.threads, max(len(s.partitions), 1)))
-	if !s.wise {
-		w.onClose(func() error { s.describe(s.build.table.SpillFigures(), ""); return nil })
-	}
 	memory := w.reservation()
 	memory.meter = s.build.meter
 	w.onClose(func() error {
@@ -151,7 +146,7 @@ func (s *spilledSource) Open(w *Worker, out Pusher) (Scanner, error) {
 func (c *spilledScanner) Scan(morsel int) error { return c.join(c.partitions[morsel]) }
 
 func (c *spilledScanner) join(p *join.Partition) error {
-	c.levels.Store(max(c.levels.Load(), int64(p.Level))) // a figure for people: a lost race costs nothing
+	tallied(c.stats, factSpill, func(t *spillTally) { t.level(p.Level + 1) })
 	if err := c.w.Check(); err != nil {
 		return err
 	}
@@ -273,27 +268,3 @@ func (h *hashBuild) load(r *blockReader, c *spilledScanner, bytes int64) (more b
 	}
 	return true, h.table.Finish(join.Finisher{Check: c.w.Check})
 }
-
-// describe says in EXPLAIN ANALYZE what went to disk. how tells of the probe side.
-func (s *spilledSource) describe(f join.SpillFigures, how string) {
-	if s.stats == nil {
-		return
-	}
-	levels := s.levels.Load() + 1
-	passes := max(s.blocks.Load(), 1)
-	s.stats.fact(planner.Fact{Key: "Spill",
-		Text: fmt.Sprintf("build %d of %d partitions %d kB, probe %d kB%s, levels %d, passes %d", f.OnDisk, f.Partitions, kilobytes(f.BuildBytes), kilobytes(f.ProbeBytes), how, levels, passes),
-		Value: []planner.Fact{{Key: "Spilled Partitions", Value: int64(f.OnDisk)}, {Key: "Spill Partitions", Value: int64(f.Partitions)},
-			{Key: "Spilled Build Size", Value: kilobytes(f.BuildBytes)}, {Key: "Spilled Probe Size", Value: kilobytes(f.ProbeBytes)},
-			{Key: "Spill Levels", Value: levels}, {Key: "Spill Passes", Value: passes}}})
-	s.describeFiles()
-}
-
-// describeFiles says in EXPLAIN ANALYZE how many temporary files the query has made.
-func (p *joinPlan) describeFiles() {
-	created, left := p.run.files.created.Load(), int64(p.run.files.left())
-	p.stats.fact(planner.Fact{Key: "Temp Files", Text: fmt.Sprintf("%d created, %d left", created, left),
-		Value: []planner.Fact{{Key: "Temp Files Created", Value: created}, {Key: "Temp Files Left", Value: left}}})
-}
-
-func kilobytes(bytes int64) int64 { return (bytes + 1023) / 1024 }

@@ -22,7 +22,6 @@ type wiseJoin struct {
 	full        bool
 	rounds      *rounds
 	left, right *partitionSource // right: where full
-	spilled     *spilledSource
 
 	planned   bool
 	passes    []wisePass
@@ -144,16 +143,10 @@ func (j *wiseJoin) joins(left *stream) {
 	}
 }
 
-func (j *wiseJoin) addSpilled(s *spilledSource) {
-	if j != nil {
-		j.spilled, s.wise = s, true
-	}
-}
-
 // inRounds returns the scan that is the source of a stream, prepared for reading a part at a time.
 func inRounds(s *stream) *partitionSource {
 	parts := partitionsOf(s)
-	parts.rounds = &scanTotals{}
+	parts.inRounds = true
 	return parts
 }
 
@@ -227,7 +220,7 @@ func (j *wiseJoin) next(*Worker) (bool, error) {
 		j.build.renew()
 	}
 	if j.at == 0 && j.spools != nil {
-		j.build.totals.spilled = j.spooled()
+		j.build.spilled(j.spooled())
 	}
 	p := &j.passes[j.at]
 	j.at++

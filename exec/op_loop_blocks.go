@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"fmt"
-
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/join"
 	"github.com/weftdb/weft/planner"
@@ -161,13 +159,15 @@ func (s *loopEndSource) Morsels(*Worker) (int, error) {
 		return 0, nil
 	}
 	err := spool.Close()
-	if op.stats != nil {
-		size, passes := kilobytes(spool.Bytes()), op.passes.Load()
-		op.stats.fact(planner.Fact{Key: "Spill", Text: fmt.Sprintf("build %d kB, passes %d", size, passes),
-			Value: []planner.Fact{{Key: "Spilled Build Size", Value: size}, {Key: "Spill Passes", Value: passes}}})
-		op.describeFiles()
-	}
+	tallied(op.stats, factSpill, func(t *loopSpillTally) { t.bytes, t.passes = t.bytes+spool.Bytes(), t.passes+op.passes.Load() })
 	return 0, err
+}
+
+// loopSpillTally is what of a build without keys went to disk, and how often it was read.
+type loopSpillTally struct{ bytes, passes int64 }
+
+func (t *loopSpillTally) facts(key string, loops int64) []planner.Fact {
+	return oneFact(key, planner.Parts{{Name: "build_bytes", Value: planner.Bytes(perLoop(t.bytes, loops)), Text: "build %s"}, {Name: "passes", Value: perLoop(t.passes, loops), Text: ", passes %s"}})
 }
 
 // Open is never called: there are no morsels.

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"fmt"
-
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/join"
@@ -89,7 +87,7 @@ func (s *mergeSource) spec(w *Worker) join.MergeSpec {
 		spec.Keys = append(spec.Keys, join.MergeKey{NullSafe: k.NullSafe, Desc: s.node.Merge[i].Desc, NullsFirst: s.node.Merge[i].NullsFirst})
 	}
 	if limit := s.run.spillBytes(); limit > 0 {
-		spec.Spill = join.Spill{Files: s.run.files, LimitBytes: limit}
+		spec.Spill = join.Spill{Files: s.run.files.of(s.stats), LimitBytes: limit}
 	}
 	return spec
 }
@@ -143,9 +141,14 @@ func (c *mergeScanner) describe() {
 	if c.plan.stats == nil || groups == 0 {
 		return
 	}
-	c.plan.stats.fact(planner.Fact{Key: "Spill", Text: fmt.Sprintf("groups %d, %d kB", groups, kilobytes(bytes)),
-		Value: []planner.Fact{{Key: "Spilled Groups", Value: groups}, {Key: "Spilled Groups Size", Value: kilobytes(bytes)}}})
-	c.plan.describeFiles()
+	tallied(c.plan.stats, factSpill, func(t *mergeSpillTally) { t.groups, t.bytes = t.groups+int64(groups), t.bytes+bytes })
+}
+
+// mergeSpillTally is what groups of equal keys went to disk.
+type mergeSpillTally struct{ groups, bytes int64 }
+
+func (t *mergeSpillTally) facts(key string, loops int64) []planner.Fact {
+	return oneFact(key, planner.Parts{{Name: "groups", Value: perLoop(t.groups, loops), Text: "groups %s"}, {Name: "bytes", Value: planner.Bytes(perLoop(t.bytes, loops)), Text: ", %s"}})
 }
 
 // orderedCursor reads a side of a merge join, with its keys.

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -20,11 +19,9 @@ type selection struct {
 	above     *planner.Join // whose selector it is
 	pipelines []*Pipeline   // that find it
 
-	mu                  sync.Mutex // guards the rest
-	leaves              *bitset.BitSet
-	rows, nulls, routed int64
-	workers, early      int // that added to it; that had nothing left to find
-	spent               time.Duration
+	mu     sync.Mutex // guards leaves
+	leaves *bitset.BitSet
+	stats  *nodeStats // of the join
 }
 
 // selectorOp passes the rows of a join's build side on and finds the partitions that they may have
@@ -34,13 +31,13 @@ type selectorOp struct {
 	into   *selection
 	within *bitset.BitSet
 	cols   []*expr.Col
-	timed  bool
 }
 
 type selectorPusher struct {
 	op      *selectorOp
 	picker  *prune.Picker
 	program *expr.Program
+	worker  int
 	spent   time.Duration
 	out     Pusher
 }
@@ -49,8 +46,9 @@ type selectorPusher struct {
 func (b *builder) addSelectors(n *planner.Join, right []*stream) []*selection {
 	var made []*selection
 	for _, spec := range n.Selectors {
-		s := &selection{spec: spec, above: n, leaves: bitset.New(uint(len(spec.Join.Desc.Leaves)))}
-		op := &selectorOp{run: b.run, into: s, within: spec.Join.Desc.All(), cols: n.Right.Cols(), timed: b.run.stats != nil}
+		s := &selection{spec: spec, above: n, leaves: bitset.New(uint(len(spec.Join.Desc.Leaves))), stats: b.run.stats.of(n)}
+		tallied(s.stats, planner.SelectorFact(spec.ID), func(*selectorTally) {}) // there is a line even if no row comes
+		op := &selectorOp{run: b.run, into: s, within: spec.Join.Desc.All(), cols: n.Right.Cols()}
 		for _, stream := range right {
 			stream.add(op, stream.from)
 		}
@@ -73,8 +71,9 @@ func (b *builder) selectionsOf(p *planner.PartScan) (list []*selection, after []
 	return list, after
 }
 
-func (op *selectorOp) Open(_ *Worker, out Pusher) (Pusher, error) {
-	p := &selectorPusher{op: op, picker: op.into.spec.Join.NewPicker(op.run.env, op.within), out: out}
+func (op *selectorOp) Open(w *Worker, out Pusher) (Pusher, error) {
+	p := &selectorPusher{op: op, worker: w.ID, picker: op.into.spec.Join.NewPicker(op.run.env, op.within), out: out}
+	p.picker.CountDefaults = op.into.stats != nil
 	var err error
 	p.program, err = expr.CompileAll(op.into.spec.Values, layout(op.cols), op.run.env)
 	return p, err
@@ -82,7 +81,7 @@ func (op *selectorOp) Open(_ *Worker, out Pusher) (Pusher, error) {
 
 func (p *selectorPusher) Push(b *vector.Batch) error {
 	var begun time.Time
-	if p.op.timed {
+	if p.op.into.stats != nil {
 		begun = time.Now()
 	}
 	if p.picker.Stopped() {
@@ -94,7 +93,7 @@ func (p *selectorPusher) Push(b *vector.Batch) error {
 		}
 		p.picker.Add(values, b.N, b.Sel)
 	}
-	if p.op.timed {
+	if p.op.into.stats != nil {
 		p.spent += time.Since(begun)
 	}
 	return p.out.Push(b)
@@ -105,36 +104,33 @@ func (p *selectorPusher) Flush() error {
 	s := p.op.into
 	s.mu.Lock()
 	s.leaves.InPlaceUnion(p.picker.Set())
-	s.rows, s.nulls, s.routed = s.rows+p.picker.Rows, s.nulls+p.picker.Nulls, s.routed+p.picker.Routed
-	s.workers++
-	if p.picker.Stopped() {
-		s.early++
-	}
-	s.spent += p.spent
 	s.mu.Unlock()
+	tallied(s.stats, planner.SelectorFact(s.spec.ID), p.addTo)
 	return p.out.Flush()
 }
 
-// describe says in EXPLAIN ANALYZE, under the join, what a selector did.
-func (s *selection) describe(stats *nodeStats) {
-	if stats == nil {
-		return
+func (p *selectorPusher) addTo(t *selectorTally) {
+	t.rows, t.nulls, t.routed, t.defaults = t.rows+p.picker.Rows, t.nulls+p.picker.Nulls, t.routed+p.picker.Routed, t.defaults+p.picker.Defaults
+	t.early = t.early || p.picker.Stopped()
+	t.spent += p.spent
+	t.workers = max(t.workers, int64(p.worker)+1)
+}
+
+// selectorTally is what a selector does.
+type selectorTally struct {
+	// Rows that came; with a NULL in a key; whose values were looked up; of these, those that went to default partitions.
+	rows, nulls, routed, defaults int64
+	early                         bool // a worker had nothing left to find
+	spent                         time.Duration
+	workers                       int64
+}
+
+func (t *selectorTally) facts(key string, loops int64) []planner.Fact {
+	facts := oneFact(key, planner.Parts{{Name: "rows", Value: perLoop(t.rows, loops), Text: "rows %s"}, {Name: "null_keys", Value: perLoop(t.nulls, loops), Text: ", NULL keys %s"},
+		{Name: "routed", Value: perLoop(t.routed, loops), Text: ", routed %s"}, {Name: "to_default", Value: perLoop(t.defaults, loops), Text: ", to default %s"},
+		{Name: "early_stop", Value: t.early, Text: ", early stop %s"}, {Name: "time", Value: t.spent / time.Duration(max(loops, 1)), Text: ", time %s"}})
+	if t.workers > 1 {
+		facts = append(facts, planner.Fact{Key: key + " Workers", Value: planner.Parts{{Name: "merged", Value: t.workers, Text: "%s merged"}}})
 	}
-	early, defaults := "no", int64(0)
-	if s.early > 0 {
-		early = "yes"
-	}
-	for i, ok := s.leaves.NextSet(0); ok; i, ok = s.leaves.NextSet(i + 1) {
-		if s.spec.Join.Desc.Default(int(i)) {
-			defaults++
-		}
-	}
-	text := fmt.Sprintf("rows %d, NULL keys %d, routed %d, default partitions %d, early stop %s, time %.2f ms", s.rows, s.nulls, s.routed, defaults, early, float64(s.spent)/float64(time.Millisecond))
-	value := []planner.Fact{{Key: "Selector Rows", Value: s.rows}, {Key: "NULL Keys", Value: s.nulls}, {Key: "Routed", Value: s.routed},
-		{Key: "Default Partitions", Value: defaults}, {Key: "Early Stop", Value: s.early > 0}, {Key: "Selector Time", Value: float64(s.spent) / float64(time.Millisecond)}}
-	if s.workers > 1 {
-		text += fmt.Sprintf(", workers %d merged", s.workers)
-		value = append(value, planner.Fact{Key: "Selector Workers", Value: int64(s.workers)})
-	}
-	stats.fact(planner.Fact{Key: planner.SelectorFact(s.spec.ID), Text: text, Value: value})
+	return facts
 }

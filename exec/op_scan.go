@@ -75,7 +75,7 @@ func (s *scanSource) Morsels(*Worker) (int, error) {
 			s.groups = append(s.groups, groupID{store, g})
 		}
 	}
-	s.stats.fact(planner.Fact{Key: factGroups, Value: int64(len(s.groups))})
+	tallied(s.stats, factGroups, func(t *greatest) { t.n = max(t.n, int64(len(s.groups))) })
 	return len(s.groups), nil
 }
 
@@ -117,7 +117,7 @@ func (s *scanSource) Open(w *Worker, out Pusher) (Scanner, error) {
 		if p != nil {
 			c.late = append(c.late, p)
 			if s.stats != nil {
-				w.onClose(p.report)
+				w.onClose(func() error { return p.report(w) })
 			}
 		}
 	}

@@ -19,18 +19,19 @@ func (s *scanSource) dataNodes() *bitset.BitSet {
 	return set
 }
 
+// factNodes is the line of EXPLAIN ANALYZE about the data nodes that a scan reads.
+const factNodes = "Data Nodes selected"
+
 // reportNodes notes, for EXPLAIN ANALYZE, which data nodes this execution of the scan reads; nil: none, because
 // nobody wants its rows. Where planning has said all there is to say nothing is added.
 func (s *scanSource) reportNodes(nodes *bitset.BitSet) {
-	if s.stats == nil || s.node.Nodes == nil || !s.node.Nodes.RunTime() {
+	parts := s.node.Nodes
+	if s.stats == nil || parts == nil || !parts.RunTime() {
 		return
 	}
-	count := 0
-	if nodes != nil {
-		count = int(nodes.Count())
+	if nodes == nil {
+		nodes = bitset.New(uint(len(parts.Desc.Leaves)))
 	}
-	for _, found := range s.selections {
-		found.describe(s.stats)
-	}
-	s.stats.selects("Data Node", count, int(s.node.Nodes.Selected.Count()), s.selections)
+	removed := int64(parts.Selected.Count() - s.node.SelectNodes(s.run.env).Count())
+	tallied(s.stats, factNodes, func(all *selectedTally) { all.add(parts, nodes, removed, s.selections) })
 }

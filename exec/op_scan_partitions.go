@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"fmt"
 	"sort"
 
 	"github.com/bits-and-blooms/bitset"
@@ -24,16 +23,13 @@ type partitionSource struct {
 	stats      *nodeStats
 	// covering, where not nil, finds leaves that an anti join above keeps no row of.
 	covering *covering
-	// within, where not nil, are the leaves of interest at present; rounds adds up what is read when that
-	// changes, nil where all leaves are read at a time.
-	within *bitset.BitSet
-	rounds *scanTotals
+	// within, where not nil, are the leaves of interest at present; inRounds tells that it changes.
+	within   *bitset.BitSet
+	inRounds bool
+	noted    *scanTotals // of an execution in rounds, for EXPLAIN ANALYZE
 	// nodes are the data nodes that are read of each leaf, nil where all rows of one are on one.
 	nodes *bitset.BitSet
 }
-
-// scanTotals are figures of one execution of a scan.
-type scanTotals struct{ selected, opened, groups int }
 
 // leafSource reads one leaf: its morsels follow those of the leaves before.
 type leafSource struct {
@@ -41,13 +37,6 @@ type leafSource struct {
 	number int
 	first  int
 }
-
-// Lines of EXPLAIN ANALYZE under a scan of a partitioned table.
-const (
-	factSelected = "Partitions selected"
-	factScanned  = "Partitions scanned"
-	factNodes    = "Data Nodes selected"
-)
 
 // Morsels selects the leaves and lists the morsels of all.
 func (s *partitionSource) Morsels(w *Worker) (int, error) {
@@ -59,13 +48,10 @@ func (s *partitionSource) Morsels(w *Worker) (int, error) {
 			return 0, err
 		}
 	}
-	for _, found := range s.selections {
-		found.describe(s.stats)
-	}
 	if s.within != nil {
 		set.InPlaceIntersection(s.within)
 	}
-	total, groups, opened := 0, 0, 0
+	total, groups := 0, 0
 	for i, ok := set.NextSet(0); ok; i, ok = set.NextSet(i + 1) {
 		leaf := leafSource{Source: s.leafSource(int(i)), number: int(i), first: total}
 		n, err := leaf.Morsels(w)
@@ -78,30 +64,13 @@ func (s *partitionSource) Morsels(w *Worker) (int, error) {
 		if n == 0 {
 			continue
 		}
-		opened++
 		total += n
 		s.leaves = append(s.leaves, leaf)
 	}
-	totals := scanTotals{int(set.Count()), opened, groups}
-	switch {
-	case s.rounds != nil:
-		s.rounds.add(totals)
-	case s.stats != nil:
-		s.report(totals)
+	if s.stats != nil {
+		s.note(set, groups)
 	}
 	return total, nil
-}
-
-// leaveUnread reports that no leaf is read, because a join above has nothing to join them to.
-func (s *partitionSource) leaveUnread() {
-	for _, found := range s.selections {
-		found.describe(s.stats)
-	}
-	s.report(scanTotals{})
-}
-
-func (t *scanTotals) add(more scanTotals) {
-	t.selected, t.opened, t.groups = t.selected+more.selected, t.opened+more.opened, t.groups+more.groups
 }
 
 // selected returns the leaves to be read, as far as it is known.
@@ -114,23 +83,6 @@ func (s *partitionSource) selected() *bitset.BitSet {
 		set.InPlaceDifference(s.node.Parts.Desc.Covered(s.covering.seen))
 	}
 	return set
-}
-
-// report notes what this execution of the scan reads; of several the average is shown.
-func (s *partitionSource) report(t scanTotals) {
-	selected, opened, groups := t.selected, t.opened, t.groups
-	all := len(s.node.Parts.Desc.Leaves)
-	s.rows.reportNodes(s.nodes)
-	if s.stats.selects("Partition", selected, int(s.node.Parts.Selected.Count()), s.selections) == 1 {
-		s.stats.fact(planner.Fact{Key: factScanned, Text: fmt.Sprintf("%d (empty %d); not opened: %d", opened, selected-opened, all-selected),
-			Value: []planner.Fact{{Key: "Partitions Opened", Value: int64(opened)}, {Key: "Partitions Empty", Value: int64(selected - opened)},
-				{Key: "Partitions Not Opened", Value: int64(all - selected)}}})
-	} else {
-		s.stats.drop(factScanned)
-	}
-	if groups > 0 {
-		s.stats.fact(planner.Fact{Key: factGroups, Value: int64(groups)})
-	}
 }
 
 func (s *partitionSource) leafSource(number int) Source {
@@ -151,6 +103,7 @@ type partitionScanner struct {
 	open    int // place in source.leaves, −1 = none
 	scanner Scanner
 	closers []func() error
+	passed  leafCounter // out of the open leaf, for EXPLAIN ANALYZE
 }
 
 func (s *partitionSource) Open(w *Worker, out Pusher) (Scanner, error) {
@@ -169,8 +122,12 @@ func (c *partitionScanner) Scan(morsel int) error {
 		if err := c.close(); err != nil {
 			return err
 		}
-		before := len(c.w.closers)
-		scanner, err := leaves[at].Open(c.w, c.out)
+		before, out := len(c.w.closers), c.out
+		if c.source.stats != nil {
+			c.passed = leafCounter{Pusher: out}
+			out = &c.passed
+		}
+		scanner, err := leaves[at].Open(c.w, out)
 		c.closers = append(c.closers, c.w.closers[before:]...)
 		c.w.closers = c.w.closers[:before]
 		if err != nil {
@@ -192,6 +149,9 @@ func (c *partitionScanner) Flush() error {
 // close releases what is held of the open leaf.
 func (c *partitionScanner) close() error {
 	err := closeAll(c.closers, nil)
+	if c.open >= 0 && c.source.stats != nil {
+		c.source.read(c.source.leaves[c.open].number, c.passed.rows)
+	}
 	c.open, c.scanner, c.closers = -1, nil, nil
 	return err
 }

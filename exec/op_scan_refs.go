@@ -28,7 +28,7 @@ type refReader struct {
 func (f *refReader) counted(w *Worker, stats *nodeStats) {
 	if stats != nil && f.filter != nil {
 		w.onClose(func() error {
-			stats.count("Rows Removed by Filter", f.removed)
+			stats.count(factByFilter, f.removed)
 			return nil
 		})
 	}

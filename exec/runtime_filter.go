@@ -2,7 +2,6 @@ package exec
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/weftdb/weft/catalog"
@@ -26,23 +25,12 @@ type runtimeFilter struct {
 	mu     sync.Mutex // guards what follows
 	made   bool
 	filter *join.Filter // nil = not worth its cost
-	counts filterCounts
-	shown  shownFilter
-}
-
-// shownFilter is what EXPLAIN ANALYZE tells of what a filter is: of all, where a join in rounds makes one
-// after the other.
-type shownFilter struct {
-	last  *join.Filter
-	rows  int64
-	times int
 }
 
 // filterCounts are what EXPLAIN ANALYZE tells of a filter.
 type filterCounts struct {
-	tested, passed    int64
-	skipped           int64 // row groups
-	workers, disabled int
+	tested, passed int64
+	skipped        int64 // row groups
 }
 
 // lend lets the scan below a stream use the build's keys as a filter, where dropping the rows that
@@ -96,16 +84,9 @@ func (f *runtimeFilter) get() (*join.Filter, error) {
 	f.filter, err = f.build.table.KeyFilter(f.keys...)
 	f.made = err == nil
 	if f.filter != nil {
-		f.shown = shownFilter{f.filter, f.shown.rows + f.filter.Rows(), f.shown.times + 1}
+		f.describe()
 	}
 	return f.filter, err
-}
-
-// lastMade returns the filter made last; nil when there was none worth its cost.
-func (f *runtimeFilter) lastMade() *join.Filter {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.shown.last
 }
 
 // renew forgets the filter, because the build makes another table.
@@ -244,92 +225,82 @@ func kindRange(k vector.Kind) (least, most int64) {
 	return -1 << bits, 1<<bits - 1
 }
 
-// report adds a worker's counts to the filter's and describes it under its scan and its join.
-func (p *filterProbe) report() error {
-	f := p.of
-	f.mu.Lock()
-	c := &f.counts
-	c.tested += p.counts.tested
-	c.passed += p.counts.passed
-	c.skipped += p.counts.skipped
-	c.workers++
-	if p.rest > 0 {
-		c.disabled++
-	}
-	fact := f.describe()
-	f.mu.Unlock()
-	f.scan.stats.fact(fact)
-	f.build.plan.stats.fact(f.build.filterTexts())
+// report adds a worker's counts to the filter's.
+func (p *filterProbe) report(w *Worker) error {
+	tallied(p.of.scan.stats, p.of.key(), func(t *filterTally) {
+		t.tested, t.passed, t.skipped = t.tested+p.counts.tested, t.passed+p.counts.passed, t.skipped+p.counts.skipped
+		if t.resting == nil {
+			t.resting = map[int]bool{}
+		}
+		t.resting[w.ID] = p.rest > 0
+	})
 	return nil
 }
 
 // factFilter begins the key of a filter's line under its scan.
 const factFilter = "Runtime Filter RF"
 
-// describe is the filter's line under its scan; the caller holds the lock.
-func (f *runtimeFilter) describe() planner.Fact {
-	c, percent, bounds, disabled := &f.counts, 100.0, "", "no"
-	if c.tested > 0 {
-		percent = 100 * float64(c.passed) / float64(c.tested)
+func (f *runtimeFilter) key() string { return fmt.Sprint(factFilter, f.number) }
+
+// describe notes that the filter has been made, under its scan and its join.
+func (f *runtimeFilter) describe() {
+	if f.scan.stats == nil {
+		return
 	}
-	if low, high, ok := f.shown.last.Bounds(0); ok && len(f.keys) == 1 && f.shown.times == 1 && low <= high {
-		bounds = fmt.Sprintf(", range [%d, %d]", low, high)
+	filter := f.filter
+	tallied(f.scan.stats, f.key(), func(t *filterTally) {
+		t.last, t.number, t.one = filter, f.number, len(f.keys) == 1
+		t.times, t.rows, t.bytes = t.times+1, t.rows+filter.Rows(), max(t.bytes, filter.Size())
+	})
+	var from, to []expr.Expr
+	for i, k := range f.keys {
+		from = append(from, f.build.plan.node.Keys[k].Right)
+		to = append(to, f.scan.node.Columns[f.cols[i]].Col)
 	}
-	switch {
-	case c.disabled == c.workers:
-		disabled = "yes"
-	case c.disabled > 0:
-		disabled = fmt.Sprintf("by %d of %d workers", c.disabled, c.workers)
-	}
-	return planner.Fact{Key: fmt.Sprint(factFilter, f.number), Item: "Runtime Filters Applied",
-		Text: fmt.Sprintf("keys %d%s, tested %d, passed %d (%.1f%%), row groups skipped %d, disabled %s", f.shown.rows, bounds, c.tested, c.passed, percent, c.skipped, disabled),
-		Value: []planner.Fact{{Key: "Runtime Filter", Value: fmt.Sprint("RF", f.number)}, {Key: "Form", Value: f.shown.last.Form()}, {Key: "Keys", Value: f.shown.rows},
-			{Key: "Rows Tested", Value: c.tested}, {Key: "Rows Passed", Value: c.passed}, {Key: "Row Groups Skipped", Value: c.skipped}}}
+	tallied(f.build.plan.stats, factFilters, func(t *filtersTally) {
+		t.add(f.number, planner.Parts{{Name: "filter", Value: fmt.Sprint("RF", f.number), Text: "%s"}, {Name: "form", Value: filter.Form(), Text: "[%s] "},
+			{Name: "from", Value: from, Text: "%s -> "}, {Name: "to", Value: to, Text: "%s"}})
+	})
 }
 
-// filterTexts is the join's list of the filters that it has lent.
-func (h *hashBuild) filterTexts() planner.Fact {
-	var list []string
-	for _, f := range h.lent {
-		filter := f.lastMade()
-		if filter == nil {
-			continue
-		}
-		var from, to []string
-		for i, k := range f.keys {
-			from = append(from, columnText(h.plan.node.Right, h.plan.node.Keys[k].Right))
-			to = append(to, columnText(f.scan.node, f.scan.node.Columns[f.cols[i]].Col))
-		}
-		list = append(list, fmt.Sprintf("RF%d[%s] %s -> %s", f.number, filter.Form(), strings.Join(from, ", "), strings.Join(to, ", ")))
-	}
-	return planner.Fact{Key: "Runtime Filters", Value: list, Text: strings.Join(list, ", ")}
+// filterTally is what a filter is, and what it does in all workers.
+type filterTally struct {
+	last                    *join.Filter
+	number                  int
+	one                     bool // it is of one key
+	times, rows, bytes      int64
+	tested, passed, skipped int64        // rows, row groups
+	resting                 map[int]bool // by worker, at the end
 }
 
-// columnText prints an expression with the relations of a plan that its columns come from.
-func columnText(n planner.Node, e expr.Expr) string {
-	return expr.String(expr.Transform(e, func(e expr.Expr) expr.Expr {
-		if col, ok := e.(*expr.Col); ok {
-			if alias := relationOf(n, col.ID); alias != "" {
-				return &expr.Col{ID: col.ID, Typ: col.Typ, Name: alias + "." + col.Name}
-			}
-		}
-		return e
-	}))
-}
-
-// relationOf returns the name of the scanned relation that a column comes from, "" if it is of none.
-func relationOf(n planner.Node, id expr.ColID) string {
-	if scan, ok := n.(*planner.Scan); ok {
-		for i := range scan.Columns {
-			if scan.Columns[i].Col.ID == id {
-				return scan.Alias
-			}
+func (t *filterTally) facts(key string, loops int64) []planner.Fact {
+	parts := planner.Parts{{Name: "filter", Value: fmt.Sprint("RF", t.number)}, {Name: "form", Value: t.last.Form()}}
+	if n, ok := t.last.Keys(); ok && t.times == 1 {
+		parts = append(parts, planner.Part{Name: "rows", Value: t.rows}, planner.Part{Name: "keys", Value: n, Text: "keys %s"})
+	} else {
+		parts = append(parts, planner.Part{Name: "rows", Value: perLoop(t.rows, loops), Text: "rows %s"})
+	}
+	if low, high, ok := t.last.Bounds(0); ok && t.one && t.times == 1 && low <= high {
+		parts = append(parts, planner.Part{Name: "low", Value: low, Text: ", range [%s, "}, planner.Part{Name: "high", Value: high, Text: "%s]"})
+	}
+	disabled, workers := int64(0), int64(len(t.resting))
+	for _, is := range t.resting {
+		if is {
+			disabled++
 		}
 	}
-	for _, kid := range n.Kids() {
-		if name := relationOf(kid, id); name != "" {
-			return name
-		}
+	percent := 100.0
+	if t.tested > 0 {
+		percent = 100 * float64(t.passed) / float64(t.tested)
 	}
-	return ""
+	parts = append(parts, planner.Parts{{Name: "structure", Value: t.last.Structure(), Text: ", %s"}, {Name: "bytes", Value: planner.Bytes(t.bytes), Text: " %s"},
+		{Name: "tested", Value: perLoop(t.tested, loops), Text: "; tested %s"}, {Name: "passed", Value: perLoop(t.passed, loops), Text: ", passed %s"},
+		{Name: "passed_percent", Value: percent, Text: " (%s%)"}, {Name: "row_groups_skipped", Value: perLoop(t.skipped, loops), Text: ", row groups skipped %s"},
+		{Name: "disabled", Value: disabled > 0, Text: ", disabled %s"}}...)
+	by, of := "", ""
+	if disabled > 0 && disabled < workers {
+		by, of = ", by %s", " of %s workers"
+	}
+	parts = append(parts, planner.Part{Name: "disabled_workers", Value: disabled, Text: by}, planner.Part{Name: "workers", Value: workers, Text: of})
+	return []planner.Fact{{Key: key, Value: parts, Item: "Runtime Filters Applied"}}
 }

@@ -2,24 +2,30 @@ package exec
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/weftdb/weft/join"
+	"github.com/weftdb/weft/planner"
 )
 
 // tempFiles makes the temporary files of a query and removes those that are left when it ends.
 type tempFiles struct {
-	files   join.Files
-	created atomic.Int64
+	files join.Files
 
 	mu   sync.Mutex // guards open
 	open map[*tempFile]struct{}
+}
+
+// nodeFiles makes files for a node of the plan.
+type nodeFiles struct {
+	*tempFiles
+	stats *nodeStats
 }
 
 // tempFile is a file of a query.
 type tempFile struct {
 	join.File
 	owner *tempFiles
+	stats *nodeStats
 }
 
 func newTempFiles(files join.Files) *tempFiles {
@@ -29,17 +35,20 @@ func newTempFiles(files join.Files) *tempFiles {
 	return &tempFiles{files: files, open: map[*tempFile]struct{}{}}
 }
 
+// of makes files for a node. Without files there is nothing that makes any.
+func (t *tempFiles) of(stats *nodeStats) join.Files { return nodeFiles{t, stats} }
+
 // Create makes a file.
-func (t *tempFiles) Create() (join.File, error) {
+func (t nodeFiles) Create() (join.File, error) {
 	file, err := t.files.Create()
 	if err != nil {
 		return nil, err
 	}
-	t.created.Add(1)
-	f := &tempFile{file, t}
+	f := &tempFile{file, t.tempFiles, t.stats}
 	t.mu.Lock()
 	t.open[f] = struct{}{}
 	t.mu.Unlock()
+	tallied(t.stats, factFiles, func(all *filesTally) { all.created++ })
 	return f, nil
 }
 
@@ -48,14 +57,15 @@ func (f *tempFile) Close() error {
 	f.owner.mu.Lock()
 	delete(f.owner.open, f)
 	f.owner.mu.Unlock()
-	return f.File.Close()
+	return f.remove()
 }
 
-// left returns the number of files that are there.
-func (t *tempFiles) left() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.open)
+func (f *tempFile) remove() error {
+	err := f.File.Close()
+	if err == nil {
+		tallied(f.stats, factFiles, func(all *filesTally) { all.removed++ })
+	}
+	return err
 }
 
 // close removes what a query that ended early has left.
@@ -66,10 +76,17 @@ func (t *tempFiles) close() (first error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for f := range t.open {
-		if err := f.File.Close(); first == nil {
+		if err := f.remove(); first == nil {
 			first = err
 		}
 	}
 	clear(t.open)
 	return first
+}
+
+// filesTally is how many temporary files a node has made and removed, in all executions together.
+type filesTally struct{ created, removed int64 }
+
+func (t *filesTally) facts(key string, _ int64) []planner.Fact {
+	return oneFact(key, planner.Parts{{Name: "created", Value: t.created, Text: "%s created"}, {Name: "left", Value: t.created - t.removed, Text: ", %s left"}})
 }

@@ -2,11 +2,9 @@ package exec
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/weftdb/weft/join"
-	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -121,22 +119,18 @@ func (j *wiseJoin) end() {
 	if stats == nil {
 		return
 	}
-	j.left.report(*j.left.rounds)
+	j.left.reportRounds()
 	groups, how := len(j.spec.Groups), "spilled"
 	switch {
 	case j.full:
-		j.right.report(*j.right.rounds)
+		j.right.reportRounds()
 		groups, how = len(j.spec.Pairs), "full"
 	case j.spools == nil:
 		return
 	}
-	text := fmt.Sprintf("groups %d (%s), unmatched probe leaves %d, rounds %d", groups, how, j.unmatched, j.at)
-	stats.fact(planner.Fact{Key: "Partition-wise Join", Text: text, Value: []planner.Fact{{Key: "Partition-wise Groups", Value: int64(groups)},
-		{Key: "Partition-wise Mode", Value: how}, {Key: "Unmatched Probe Leaves", Value: int64(j.unmatched)}, {Key: "Partition-wise Rounds", Value: int64(j.at)}}})
-	j.build.totals.add(j.build.table.SpillFigures())
-	if f := j.build.totals.spilled; f.BuildBytes > 0 {
-		j.spilled.describe(f, " (partition-wise)")
-	}
+	tallied(stats, factWise, func(t *wiseTally) {
+		t.how, t.groups, t.unmatched, t.rounds = how, int64(groups), t.unmatched+int64(j.unmatched), t.rounds+int64(j.at)
+	})
 }
 
 // groupSource reads the build rows of a round from their files.

@@ -153,9 +153,9 @@ func (t *Table) buildDirectRanges(f *Finisher, parts int, starts []uint32) error
 	})
 }
 
-func (f *directSet) name() string    { return "direct set" }
-func (f *directUnique) name() string { return "direct array" }
-func (f *directRanges) name() string { return "direct ranges" }
+func (f *directSet) name() string    { return "direct-set" }
+func (f *directUnique) name() string { return "direct-array" }
+func (f *directRanges) name() string { return "direct-ranges" }
 
 func (f *directSet) find(p *Prober) {
 	out, k := &p.rowBuf, 0

@@ -29,9 +29,9 @@ func (f *inlineTable) after(at uint32) uint32 { return at&^f.region | (at+1)&f.r
 
 func (f *inlineTable) name() string {
 	if f.ranges {
-		return "inline ranges"
+		return "inline-ranges"
 	}
-	return "inline"
+	return "inline-open"
 }
 
 // touchSlots is the size from which find loads the home slots of a batch ahead: smaller tables stay

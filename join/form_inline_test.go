@@ -27,7 +27,7 @@ func TestPayload(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range []string{"inline payload", "inline"} {
+	for _, f := range []string{"inline-payload", "inline-open"} {
 		if forms[f] == 0 {
 			t.Errorf("form %q was never chosen", f)
 		}

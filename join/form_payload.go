@@ -10,7 +10,7 @@ type payloadTable struct {
 	none uint64 // the key of empty slots: no build row has it
 }
 
-func (f *payloadTable) name() string { return "inline payload" }
+func (f *payloadTable) name() string { return "inline-payload" }
 
 // payloadColumn returns the column that slots can hold instead of rows; nil if there is none.
 func (t *Table) payloadColumn() *vector.Vector {

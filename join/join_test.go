@@ -418,7 +418,7 @@ func TestKinds(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range []string{"direct array", "direct ranges", "direct set", "inline", "inline ranges", "unchained"} {
+	for _, f := range []string{"direct-array", "direct-ranges", "direct-set", "inline-open", "inline-ranges", "unchained"} {
 		if !forms[f] {
 			t.Errorf("form %q was never chosen", f)
 		}

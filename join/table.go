@@ -63,6 +63,8 @@ type form interface {
 	find(p *Prober)
 	// name is how EXPLAIN calls the form.
 	name() string
+	// keys visits all keys of a table with one of their rows, and how many they have, 0 = that is not known.
+	keys(t *Table, visit func(row uint32, rows int64))
 }
 
 // NewTable returns an empty table.

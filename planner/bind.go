@@ -36,6 +36,8 @@ type binder struct {
 	known      map[Node]*relFacts // estimates made so far; nodes never change
 	proofs     *prover
 	indexes    map[*catalog.Index]*IndexExprs
+	phases     *Phases // nil: nobody asks
+	shared     bool    // rules are applied to what other parts of the plan read
 }
 
 // columnUse is a place in the statement where a column is named.
@@ -48,7 +50,7 @@ type columnUse struct {
 const maxQueryDepth = 200
 
 func newBinder(in Input) *binder {
-	b := &binder{snapshot: in.Catalog, world: in.World, settings: in.Settings, path: in.Settings.LookupPath(), nextCol: 1, known: map[Node]*relFacts{}, proofs: newProver(nil)}
+	b := &binder{snapshot: in.Catalog, world: in.World, settings: in.Settings, path: in.Settings.LookupPath(), nextCol: 1, known: map[Node]*relFacts{}, proofs: newProver(nil), phases: in.Phases}
 	if len(b.path) == 0 {
 		b.path = []string{catalog.DefaultSchema}
 	}

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"time"
+
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -10,11 +12,19 @@ import (
 // Build plans a SELECT, INSERT, UPDATE, DELETE or MERGE.
 func Build(stmt sql.Statement, in Input) (*Plan, error) {
 	b := newBinder(in)
+	var began, bound time.Time
+	if b.phases != nil {
+		began = time.Now()
+	}
 	root, names, err := b.statementPlan(stmt)
 	if err != nil {
 		return nil, err
 	}
+	if b.phases != nil {
+		bound = time.Now()
+	}
 	plan, err := b.finish(root, in.Catalog, names)
+	b.phases.end(began, bound)
 	if err == nil {
 		plan.Point, plan.Functions = pointRead(plan), plan.functions()
 	}

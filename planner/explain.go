@@ -15,6 +15,8 @@ type ExplainOptions struct {
 	Actual func(Node) *Actual
 	// PlanningNanos and ExecutionNanos are printed under Summary.
 	PlanningNanos, ExecutionNanos int64
+	// Phases are what the planning took its time for; nil: that is not known.
+	Phases *Phases
 	// Rows is how many rows a table has at most that the statement sees; nil: that is not known.
 	Rows func(*catalog.Table) int64
 	// WorkBytes is what a hash join may take in memory, 0 = without limit.
@@ -31,17 +33,8 @@ type Actual struct {
 	TotalNanos   int64
 	// Facts are the operator's own lines, such as row groups pruned.
 	Facts []Fact
-}
-
-// Fact is something EXPLAIN says of a node: in text a line "Key: Value" under it, in JSON a member.
-type Fact struct {
-	Key string
-	// Value is a string, an int64, a bool or a list of strings; or a list of facts, which are
-	// members of their own in JSON, while text prints one line of Text.
-	Value any
-	Text  string
-	// Item, where set, makes the list of facts an object in a list of that name: a node may have several.
-	Item string
+	// Removed is how many partitions an execution left out when it started.
+	Removed int64
 }
 
 // detail is a node of the printed tree: facts, not text, so that all formats share it.
@@ -63,7 +56,7 @@ func (d *detail) is(nodeType, name string, members ...Fact) {
 
 // Explain renders a plan as lines of text or of JSON.
 func Explain(p *Plan, o ExplainOptions) []string {
-	e := &explainer{plan: p, options: o, alias: map[expr.ColID]string{}, param: map[int]string{}, proofs: newProver(o.Rows)}
+	e := &explainer{plan: p, options: o, alias: map[expr.ColID]string{}, names: map[Node]string{}, param: map[int]string{}, proofs: newProver(o.Rows)}
 	e.nameColumns()
 	root := e.tree()
 	if o.JSON {
@@ -72,6 +65,10 @@ func Explain(p *Plan, o ExplainOptions) []string {
 	var lines []string
 	e.text(root, 0, &lines)
 	if o.Summary {
+		if o.Phases != nil {
+			f := o.Phases.fact()
+			lines = append(lines, f.Key+": "+e.line(f.Value))
+		}
 		lines = append(lines, fmt.Sprintf("Planning Time: %.3f ms", float64(o.PlanningNanos)/1e6))
 		if o.Analyze {
 			lines = append(lines, fmt.Sprintf("Execution Time: %.3f ms", float64(o.ExecutionNanos)/1e6))
@@ -83,60 +80,11 @@ func Explain(p *Plan, o ExplainOptions) []string {
 type explainer struct {
 	plan    *Plan
 	options ExplainOptions
-	alias   map[expr.ColID]string // relation of each scan column, when there is more than one
+	alias   map[expr.ColID]string // relation of each scanned column, when there is more than one
+	names   map[Node]string       // of relations
 	param   map[int]string
 	proofs  *prover
 	values  map[expr.ColID]expr.Expr // what projections compute, for printing
-}
-
-// nameColumns prepares how columns print: bare in a plan of one relation, else with their alias;
-// computed columns as what they compute.
-func (e *explainer) nameColumns() {
-	relations := 0
-	e.values = map[expr.ColID]expr.Expr{}
-	note := func(cols []*expr.Col, alias string) {
-		relations++
-		for _, c := range cols {
-			e.alias[c.ID] = alias
-		}
-	}
-	visit := func(n Node) bool {
-		switch n := n.(type) {
-		case *Scan:
-			note(n.Cols(), n.Alias)
-		case *LateFetch:
-			for i := range n.Columns {
-				e.alias[n.Columns[i].Col.ID] = n.Alias
-			}
-		case *CTEScan:
-			note(n.Out, n.Alias)
-		case *FuncScan:
-			note(n.Out, n.Alias)
-		case *Project:
-			for _, it := range n.Items {
-				e.values[it.Col.ID] = it.Expr
-			}
-		case *Aggregate:
-			for _, g := range n.Groups {
-				e.values[g.Col.ID] = g.Expr
-			}
-			for _, a := range n.Aggs {
-				e.values[a.Col.ID] = &aggregateRef{call: a.Call}
-			}
-		}
-		return true
-	}
-	for _, ip := range e.plan.InitPlans {
-		walkNodes(ip.Plan, visit)
-		e.param[ip.Param] = fmt.Sprintf("$%d", len(e.param))
-	}
-	for _, c := range e.plan.CTEs {
-		walkNodes(c.Plan, visit)
-	}
-	walkNodes(e.plan.Root, visit)
-	if relations < 2 {
-		e.alias = map[expr.ColID]string{}
-	}
 }
 
 // print renders an expression with names resolved.

@@ -13,6 +13,9 @@ import (
 func (e *explainer) json(root *detail) string {
 	top := object{{"Plan", e.jsonNode(root, "")}}
 	if e.options.Summary {
+		if e.options.Phases != nil {
+			top = e.withFacts(top, []Fact{e.options.Phases.fact()})
+		}
 		top = append(top, property{"Planning Time", milliseconds(e.options.PlanningNanos, 1)})
 	}
 	if e.options.Analyze {
@@ -37,8 +40,8 @@ func (e *explainer) jsonNode(d *detail, relationship string) object {
 	}
 	// Every operator of weft may run on several workers, but none depends on that.
 	out = append(out, property{"Parallel Aware", false}, property{"Async Capable", false})
-	out = out.withFacts(d.members)
-	out = e.jsonNumbers(out, d).withFacts(d.facts)
+	out = e.withFacts(out, d.members)
+	out = e.withFacts(e.jsonNumbers(out, d), d.facts)
 	if len(d.kids) > 0 {
 		var kids []object
 		inputs := 0
@@ -102,23 +105,21 @@ func milliseconds(nanos, loops int64) json.Number {
 // object is a JSON object that keeps the order of its members.
 type object []property
 
-// property's value is a string, a bool, a number, a time in milliseconds, a list of strings, an object or a list of objects.
+// property's value is a string, a bool, a number, a list of strings, an object or a list of objects.
 type property struct {
 	key   string
 	value any
 }
 
-func (o object) withFacts(facts []Fact) object {
+// withFacts adds facts in order.
+func (e *explainer) withFacts(o object, facts []Fact) object {
 	for _, f := range facts {
-		if parts, ok := f.Value.([]Fact); ok {
-			if f.Item == "" {
-				o = o.withFacts(parts)
-			} else {
-				o = o.withItem(f.Item, object(nil).withFacts(parts))
-			}
+		value := e.jsonValue(f.Value)
+		if f.Item != "" {
+			o = o.withItem(f.jsonKey(), value.(object))
 			continue
 		}
-		o = append(o, property{f.Key, f.Value})
+		o = append(o, property{f.jsonKey(), value})
 	}
 	return o
 }
@@ -165,8 +166,6 @@ func writeJSON(b *strings.Builder, value any, indent string) {
 		b.WriteString(v.String())
 	case int64:
 		b.WriteString(strconv.FormatInt(v, 10))
-	case float64: // milliseconds
-		b.WriteString(decimals(v, 3).String())
 	case bool:
 		b.WriteString(strconv.FormatBool(v))
 	default:

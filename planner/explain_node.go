@@ -1,14 +1,12 @@
 package planner
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
-	"github.com/weftdb/weft/sql"
 )
 
 // describe returns the printed form of a node. Projections are not printed: as in PostgreSQL, a
@@ -68,9 +66,9 @@ func (e *explainer) describe(n Node) *detail {
 			d.is("Result", "Result")
 		}
 	case *FuncScan:
-		d.is("Function Scan", "Function Scan on "+named(n.Name, n.Alias), Fact{Key: "Function Name", Value: n.Name}, Fact{Key: "Alias", Value: n.Alias})
+		d.is("Function Scan", "Function Scan on "+named(n.Name, e.names[n]), Fact{Key: "Function Name", Value: n.Name}, Fact{Key: "Alias", Value: e.names[n]})
 	case *CTEScan:
-		d.is("CTE Scan", "CTE Scan on "+named(n.CTE.Name, n.Alias), Fact{Key: "CTE Name", Value: n.CTE.Name}, Fact{Key: "Alias", Value: n.Alias})
+		d.is("CTE Scan", "CTE Scan on "+named(n.CTE.Name, e.names[n]), Fact{Key: "CTE Name", Value: n.CTE.Name}, Fact{Key: "Alias", Value: e.names[n]})
 	case *Insert:
 		e.describeWrite("Insert", n.Table, "", d)
 		if c := n.Conflict; c != nil {
@@ -92,32 +90,31 @@ func (e *explainer) describe(n Node) *detail {
 // finish adds what every node may have.
 func (e *explainer) finish(n Node, d *detail) *detail {
 	e.addOutput(d, n)
-	if e.options.Actual != nil {
-		if a := e.options.Actual(n); a != nil {
-			for _, f := range a.Facts {
-				if join, ok := n.(*Join); ok && f.Key == MemoryFact {
-					f = e.measureMemory(join, f)
-				}
-				if !strings.HasPrefix(f.Key, selectorFact) { // printed with the selector
-					d.measure(f)
-				}
-			}
+	if e.options.Actual == nil {
+		return d
+	}
+	a := e.options.Actual(n)
+	if a == nil {
+		return d
+	}
+	join, _ := n.(*Join)
+	for _, f := range a.Facts {
+		switch {
+		case f.Verbose && !e.options.Verbose:
+			continue
+		case join != nil && f.Key == memoryFact:
+			f = e.measureMemory(join, f)
+		case join != nil && join.selectorSays(f):
+			continue // printed with the selector
 		}
+		d.measure(f)
 	}
 	return d
 }
 
-// measure adds a fact of an execution. A list that the plan began goes on.
-func (d *detail) measure(f Fact) {
-	for i := range d.facts {
-		have, isList := d.facts[i].Value.([]string)
-		more, areMore := f.Value.([]string)
-		if d.facts[i].Key == f.Key && isList && areMore {
-			d.facts[i].Value, d.facts[i].Text = append(have[:len(have):len(have)], more...), strings.Join(append(have[:len(have):len(have)], more...), ", ")
-			return
-		}
-	}
-	d.facts = append(d.facts, f)
+// selectorSays reports whether a fact is of one of the join's selectors.
+func (n *Join) selectorSays(f Fact) bool {
+	return slices.ContainsFunc(n.Selectors, func(ps *PartSelector) bool { return strings.HasPrefix(f.Key, SelectorFact(ps.ID)) })
 }
 
 func (e *explainer) describeConflict(c *OnConflict, d *detail) {
@@ -194,10 +191,11 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 	if e.options.Verbose {
 		table = n.Table.Schema + "." + table
 	}
-	if n.Alias != n.Table.Name {
-		table += " " + n.Alias
+	name := e.names[n]
+	if name != n.Table.Name {
+		table += " " + name
 	}
-	relation := e.relation(n.Table, n.Alias)
+	relation := e.relation(n.Table, name)
 	defer func() {
 		e.describeNodes(n, d) // its line stands behind that of partitions
 		e.describeParts(n, d)
@@ -251,81 +249,16 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 	}
 }
 
-// describeParts says of a scan of a partitioned table which partitions it reads.
-func (e *explainer) describeParts(n *Scan, d *detail) {
-	if n.Parts == nil {
-		return
-	}
-	d.name = "Dynamic " + strings.TrimPrefix(d.name, "Seq ")
-	d.nodeType = "Dynamic " + strings.TrimPrefix(d.nodeType, "Seq ")
-	all, left := len(n.Parts.Desc.Leaves), int(n.Parts.Selected.Count())
-	text := fmt.Sprintf("%d of %d after planning (Subplans Removed: %d)", left, all, all-left)
-	facts := []Fact{{Key: "Partitions After Planning", Value: int64(left)}, {Key: "Partitions", Value: int64(all)}, {Key: "Subplans Removed", Value: int64(all - left)}}
-	more, about := n.Parts.atRunTime("Partitions At Run Time", "Run Time Off Reason")
-	if text, facts = text+more, append(facts, about...); n.Number > 0 {
-		d.name += fmt.Sprintf(" (scan %d)", n.Number)
-		d.members = append(d.members, Fact{Key: "Scan Number", Value: int64(n.Number)})
-	}
-	d.insert(Fact{Key: "Partition Key", Value: strings.Join(n.Parts.Desc.KeyTexts(sql.QuoteIdent), " / ")}, Fact{Key: "Partitions", Value: facts, Text: text})
-}
-
-// insert puts lines before all others but the output.
-func (d *detail) insert(lines ...Fact) {
-	at := 0
-	if len(d.facts) > 0 && d.facts[0].Key == "Output" {
-		at = 1
-	}
-	d.facts = slices.Insert(d.facts, at, lines...)
-}
-
-// atRunTime says by what more is left out when the plan runs, or why nothing is.
-func (p *PartScan) atRunTime(key, offKey string) (text string, facts []Fact) {
-	var by []string
-	if p.AtStart {
-		by = append(by, "at start")
-	}
-	for _, ps := range p.Selectors {
-		by = append(by, fmt.Sprintf("PS%d", ps.ID))
-	}
-	if p.Covered {
-		by = append(by, "values of anti join")
-	}
-	switch {
-	case len(by) > 0:
-		return "; run time: " + strings.Join(by, " AND "), []Fact{{Key: key, Value: by}}
-	case p.WhyAll != "":
-		return "; run time: off, reason: " + p.WhyAll, []Fact{{Key: offKey, Value: p.WhyAll}}
-	}
-	return "", nil
-}
-
-// describeNodes says which data nodes a scan reads, where it need not read all.
-func (e *explainer) describeNodes(n *Scan, d *detail) {
-	if n.Nodes == nil || !n.readsGroups() {
-		return
-	}
-	all, left := len(n.Nodes.Desc.Leaves), int(n.Nodes.Selected.Count())
-	if left == all && !n.Nodes.RunTime() && !(e.options.Verbose && n.Nodes.WhyAll != "") {
-		return
-	}
-	facts := []Fact{{Key: "Data Nodes After Planning", Value: int64(left)}, {Key: "Data Nodes", Value: int64(all)}}
-	more, about := n.Nodes.atRunTime("Data Nodes At Run Time", "Data Nodes Run Time Off Reason")
-	d.insert(Fact{Key: "Data Nodes", Value: append(facts, about...), Text: fmt.Sprintf("%d of %d", left, all) + more})
-	if n.Parts == nil && n.Number > 0 {
-		d.name += fmt.Sprintf(" (scan %d)", n.Number)
-		d.members = append(d.members, Fact{Key: "Scan Number", Value: int64(n.Number)})
-	}
-}
-
 func (e *explainer) describeLateFetch(n *LateFetch, d *detail) {
 	table := n.Table.Name
 	if e.options.Verbose {
 		table = n.Table.Schema + "." + table
 	}
-	if n.Alias != n.Table.Name {
-		table += " " + n.Alias
+	name := e.names[n]
+	if name != n.Table.Name {
+		table += " " + name
 	}
-	d.is("Late Fetch", "Late Fetch on "+table, e.relation(n.Table, n.Alias)...)
+	d.is("Late Fetch", "Late Fetch on "+table, e.relation(n.Table, name)...)
 	if e.options.Verbose {
 		var names []string
 		for _, c := range n.Columns {
@@ -420,23 +353,13 @@ func (e *explainer) describeJoin(n *Join, d *detail) {
 		d.facts = append(d.facts, Fact{Key: "Merge Cond", Value: e.conditions(conds)})
 	case hash:
 		d.facts = append(d.facts, Fact{Key: "Hash Cond", Value: e.conditions(conds)})
-		e.describeBuild(n, d)
+		d.facts = append(d.facts, e.describeBuild(n))
 	}
 	residual := append(append([]expr.Expr(nil), n.On...), n.Residual...)
 	if len(residual) > 0 {
 		d.facts = append(d.facts, Fact{Key: "Join Filter", Value: e.conditions(residual)})
 	}
-	var filters []string
-	for _, ps := range n.Selectors {
-		what := "leaf"
-		if ps.Nodes {
-			what = "data node"
-		}
-		filters = append(filters, fmt.Sprintf("PS%d[%s] %s -> %s", ps.ID, what, strings.Join(e.printed(ps.Values), ", "), ps.Table))
-	}
-	if len(filters) > 0 {
-		d.facts = append(d.facts, Fact{Key: "Runtime Filters", Value: filters, Text: strings.Join(filters, ", ")})
-	}
+	d.facts = append(d.facts, e.describeFilters(n)...)
 	if n.Merge != nil {
 		d.kids = []*detail{e.describe(n.Left), e.describe(n.Right)}
 		return
@@ -447,55 +370,6 @@ func (e *explainer) describeJoin(n *Join, d *detail) {
 	}
 	right.nodeType = right.name
 	d.kids = []*detail{e.describe(n.Left), right}
-}
-
-// selectors puts a join's selectors above its build side.
-func (e *explainer) selectors(n *Join, build *detail) *detail {
-	for _, ps := range n.Selectors {
-		d := &detail{node: n.Right, kids: []*detail{build}}
-		kind := "Partition Selector"
-		if ps.Nodes {
-			kind = "Data Node Selector"
-		}
-		d.is(kind, fmt.Sprintf("%s PS%d (scan %d, %s)", kind, ps.ID, ps.Scan, ps.Table), Fact{Key: "Selector", Value: int64(ps.ID)}, Fact{Key: "Scan Number", Value: int64(ps.Scan)})
-		var routes []string
-		for i, by := range ps.Routes {
-			route := fmt.Sprintf("level %d all", i+1)
-			if len(by) > 0 {
-				route = fmt.Sprintf("level %d = (%s)", i+1, strings.Join(e.printed(by), ", "))
-			}
-			if ps.Nodes {
-				route = fmt.Sprintf("hash of (%s)", strings.Join(e.printed(by), ", "))
-			}
-			routes = append(routes, route)
-		}
-		d.facts = append(d.facts, Fact{Key: "Route", Value: routes, Text: strings.Join(routes, "; ")})
-		if e.options.Actual != nil {
-			d.facts = append(d.facts, e.selectorFacts(n.Left, ps)...)
-		}
-		build = d
-	}
-	return build
-}
-
-// selectorFacts are what happened at a selector, which the scan below n has noted.
-func (e *explainer) selectorFacts(n Node, ps *PartSelector) (out []Fact) {
-	walkNodes(n, func(n Node) bool {
-		scan, ok := n.(*Scan)
-		if !ok || scan.Number != ps.Scan {
-			return len(out) == 0
-		}
-		if a := e.options.Actual(scan); a != nil {
-			for _, f := range a.Facts {
-				if f.Key == SelectorFact(ps.ID) {
-					f.Key = "Selector"
-					out = append(out, f)
-				}
-			}
-		}
-		return false
-	})
-	return out
 }
 
 func (e *explainer) printed(list []expr.Expr) []string {

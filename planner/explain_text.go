@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -22,7 +21,17 @@ func (e *explainer) text(d *detail, indent int, lines *[]string) {
 	*lines = append(*lines, line+d.name+e.numbers(d))
 	pad = strings.Repeat(" ", indent+2)
 	for _, f := range d.facts {
-		*lines = append(*lines, pad+f.Key+": "+f.line())
+		line := f.Key + ": " + e.line(f.Value)
+		if !f.own() {
+			*lines = append(*lines, pad+line)
+			continue
+		}
+		for i, part := range strings.Split(line, "\n") { // one for each of a list's items
+			if i > 0 {
+				part = "  " + part
+			}
+			*lines = append(*lines, strings.TrimRight(pad+part, " "))
+		}
 	}
 	for _, kid := range d.kids {
 		e.text(kid, indent+2, lines)
@@ -58,17 +67,4 @@ func (e *explainer) actual(d *detail) *Actual {
 		return e.options.Actual(d.measured)
 	}
 	return e.options.Actual(d.node)
-}
-
-// line is what text prints behind the key.
-func (f Fact) line() string {
-	switch v := f.Value.(type) {
-	case string:
-		return v
-	case []string:
-		return strings.Join(v, ", ")
-	case int64:
-		return strconv.FormatInt(v, 10)
-	}
-	return f.Text
 }

@@ -72,6 +72,7 @@ type region struct {
 	owner   map[expr.ColID]int
 	// after holds conditions on a single vertex that are checked once it has been joined.
 	after []predicate
+	pairs int64 // of subsets that were looked at
 }
 
 type member struct {
@@ -100,12 +101,14 @@ func orderRegion(b *binder, root *Join) Node {
 		v.facts = b.estimate(v.node)
 	}
 	var best *subplan
+	search := "dynamic"
 	if len(g.vertices) <= dpLimit {
 		best = g.dynamic()
 	}
 	if best == nil {
-		best = g.greedy()
+		best, search = g.greedy(), "greedy"
 	}
+	b.phases.ordered(len(g.vertices), search, g.pairs)
 	// Conditions on fewer than two vertices (volatile ones, constants) are not part of any join.
 	out := best.node
 	var rest []expr.Expr

@@ -86,6 +86,7 @@ func (g *region) greedy() *subplan {
 // combine joins two subsets, or returns nil where that is not allowed: a vertex of a non-inner
 // join must be the right side alone, after the vertices it needs; a cross product only if asked.
 func (g *region) combine(left, right *subplan, cross bool) *subplan {
+	g.pairs++
 	if left.set&(left.set-1) == 0 && g.vertices[bits.TrailingZeros64(left.set)].join != nil {
 		return nil
 	}

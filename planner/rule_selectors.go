@@ -25,11 +25,13 @@ type PartSelector struct {
 	Routes [][]expr.Expr
 }
 
-// SelectorFact is the key of what EXPLAIN ANALYZE says of a selector. It is a fact of the scan's node, and
-// printed with the selector.
-func SelectorFact(id int) string { return fmt.Sprintf("%s%d", selectorFact, id) }
+// SelectorFact begins the keys of what EXPLAIN ANALYZE says of a selector. These are facts of the join's node, and
+// printed with the selector without its name.
+func SelectorFact(id int) string { return psName(id) + " " }
 
-const selectorFact = "Selector PS"
+const selectorFact = "Selector"
+
+func psName(id int) string { return fmt.Sprintf("PS%d", id) }
 
 // The reasons for which a scan below a join reads all partitions that are left after planning, as EXPLAIN
 // says them.
@@ -37,12 +39,15 @@ const (
 	whyPreserved  = "probe preserved"
 	whyNullAware  = "null-aware join"
 	whyNoKey      = "no key in condition"
+	whyOperator   = "operator"     // that says nothing of a key's place
+	whyCast       = "inexact cast" // of a key, so that several of its values may be equal to one
 	whyVolatile   = "volatile"
 	whyLimit      = "limit below join"
 	whyExtended   = "null-extended"
 	whyAggregated = "aggregated below join"
 	whyShared     = "shared subplan"
 	whyMerged     = "merge join"
+	whyBuild      = "build side"
 	whyDisabled   = "disabled"
 )
 
@@ -61,7 +66,7 @@ func selectPartitions(b *binder, n Node) Node {
 	if !divided {
 		return n
 	}
-	return transformNodes(n, func(n Node) Node {
+	n = transformNodes(n, func(n Node) Node {
 		join, ok := n.(*Join)
 		if !ok {
 			return n
@@ -70,6 +75,33 @@ func selectPartitions(b *binder, n Node) Node {
 		s := &selecting{b: b, join: &c, outer: setOf(c.Right.Cols())}
 		c.Left = s.below(c.Left, s.conditions(), s.forbidden())
 		s.cover()
+		c.Right = withoutSelectors(c.Right, buildReason(&c))
+		return &c
+	})
+	if b.shared {
+		return withoutSelectors(n, whyShared)
+	}
+	return n
+}
+
+// buildReason tells why a join's right side has no selectors.
+func buildReason(n *Join) string {
+	if n.Merge != nil {
+		return whyMerged
+	}
+	return whyBuild // it is read first
+}
+
+// withoutSelectors tells of the scans below a node why they have no selectors, unless a join further up gives
+// them some.
+func withoutSelectors(n Node, why string) Node {
+	return transformNodes(n, func(n Node) Node {
+		scan, ok := n.(*Scan)
+		if !ok || scan.Parts == nil || scan.Parts.Only || scan.Parts.WhyAll != "" || len(scan.Parts.Selectors) > 0 {
+			return n
+		}
+		c, parts := *scan, *scan.Parts
+		c.Parts, parts.WhyAll = &parts, why
 		return &c
 	})
 }
@@ -272,7 +304,9 @@ func (s *selecting) selected(n *Scan, p *PartScan, conds []expr.Expr, why string
 	out := *p
 	ps, reason := s.selector(n, p, conds)
 	if why = first(why, reason); why != "" {
-		out.WhyAll = first(out.WhyAll, why)
+		if out.WhyAll == "" || out.WhyAll == whyBuild {
+			out.WhyAll = why
+		}
 		return &out
 	}
 	s.number(n)
@@ -308,7 +342,7 @@ func (s *selecting) selector(n *Scan, p *PartScan, conds []expr.Expr) (*PartSele
 	case !known.Waiting && volatile:
 		return nil, whyVolatile
 	case !known.Waiting:
-		return nil, whyNoKey
+		return nil, keyReason(n, p, only(conds, cols, s.outer))
 	}
 	ps.Join.Conds = append(ps.Join.Conds, n.Filter...)
 	if why := s.unlikely(n, p, ps.Values); why != "" {
@@ -317,6 +351,30 @@ func (s *selecting) selector(n *Scan, p *PartScan, conds []expr.Expr) (*PartSele
 	ps.Routes = s.routes(n, ps)
 	ps.Join.MaxRouted = max(leastRouted, int64(s.b.estimate(n).rows/rowsPerRouted))
 	return ps, ""
+}
+
+// keyReason tells why none of the conditions selects.
+func keyReason(n *Scan, p *PartScan, conds []expr.Expr) string {
+	isKey := func(e expr.Expr) bool {
+		return slices.ContainsFunc(p.Desc.KeyColumns(), func(level []int) bool {
+			return slices.ContainsFunc(level, func(pos int) bool {
+				column := n.columnAt(pos)
+				return column != nil && expr.Equal(e, column)
+			})
+		})
+	}
+	why := whyNoKey
+	for _, cond := range conds {
+		for _, kid := range expr.Children(cond) {
+			if cast, ok := kid.(*expr.Cast); ok && isKey(cast.Arg) {
+				return whyCast
+			}
+			if isKey(kid) && len(expr.Columns(cond)) > 1 {
+				why = whyOperator
+			}
+		}
+	}
+	return why
 }
 
 // parameters replaces what a condition reads of the build; false where that is volatile.

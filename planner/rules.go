@@ -56,9 +56,11 @@ func (b *binder) optimize(plan *Plan) (*Plan, error) {
 	}
 	plan.Root = b.unnest(plan.Root)
 	b.inlineCTEs(plan)
+	b.shared = true
 	for _, c := range b.readBeforeReaders() {
 		c.Plan = b.applyRules(c.Plan)
 	}
+	b.shared = false
 	for i := range plan.InitPlans {
 		plan.InitPlans[i].Plan = b.applyRules(plan.InitPlans[i].Plan)
 	}
@@ -72,7 +74,7 @@ func (b *binder) optimize(plan *Plan) (*Plan, error) {
 func (b *binder) applyRules(n Node) Node {
 	for _, r := range rules[1:] {
 		if r.required || !b.settings.DisabledRules[r.name] {
-			n = r.apply(b, n)
+			n = b.phases.apply(&r, b, n)
 		}
 	}
 	b.estimate(n)

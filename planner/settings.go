@@ -52,4 +52,6 @@ type Input struct {
 	Settings *Settings
 	// ParamTypes are the types declared for parameters, Unknown where the context decides.
 	ParamTypes []catalog.Type
+	// Phases, where not nil, are filled with what planning took its time for.
+	Phases *Phases
 }

@@ -89,6 +89,13 @@ func (p *Picker) addGroups(values []*vector.Vector, n int, sel vector.Sel) {
 	}
 	kids := g.grouper.Kids(values, n, g.live)
 	p.Routed += int64(len(g.live))
+	if top := p.join.Desc.top; p.CountDefaults && top.defaultKid >= 0 {
+		for _, row := range g.live {
+			if int(kids[row]) == top.defaultKid {
+				p.Defaults++
+			}
+		}
+	}
 	for _, row := range g.live {
 		if kid := kids[row]; kid >= 0 && p.found(uint(p.join.Desc.top.kids[kid].lo)) {
 			return

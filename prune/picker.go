@@ -46,8 +46,12 @@ type Picker struct {
 	seen   map[string]struct{}
 	text   []byte
 
-	// Figures for EXPLAIN ANALYZE.
+	// Figures for EXPLAIN ANALYZE: rows, those with a NULL in a key, and values that were looked up.
 	Rows, Nulls, Routed int64
+	// Defaults is how many of the values that were looked up are for default partitions alone; that is counted
+	// if CountDefaults is set.
+	Defaults      int64
+	CountDefaults bool
 }
 
 // NewPicker returns a picker of leaves out of a set. Parameters of the statement have the values of env.
@@ -133,6 +137,9 @@ func (p *Picker) addRow(values []*vector.Vector, row int) {
 	}
 	found := p.join.Desc.Select(p.join.Conds, p.join.Column, &Knowledge{Env: &p.env})
 	found.InPlaceIntersection(p.within)
+	if p.CountDefaults && p.join.Desc.onlyDefaults(found) {
+		p.Defaults++
+	}
 	p.set.InPlaceUnion(found)
 	p.left = p.within.Count() - p.set.Count()
 }
@@ -279,7 +286,10 @@ func pickInts[T int8 | int16 | int32 | int64](p *Picker, values []T, valid vecto
 		}
 		t.cached[at], t.cache[at] = true, x
 		p.Routed++
-		leaf := t.leafOf(x)
+		leaf, byDefault := t.leafOf(x)
+		if byDefault {
+			p.Defaults++
+		}
 		if leaf >= 0 && p.found(uint(leaf)) {
 			return
 		}
@@ -297,10 +307,11 @@ func (p *Picker) found(leaf uint) bool {
 	return p.left == 0
 }
 
-// leafOf returns the leaf of a value, −1 if there is none, and remembers its range.
-func (t *intPicker) leafOf(x int64) int {
+// leafOf returns the leaf of a value, −1 if there is none, whether that is the default partition, and
+// remembers its range.
+func (t *intPicker) leafOf(x int64) (leaf int, byDefault bool) {
 	if x < t.low || x > t.high {
-		return -1
+		return -1, false
 	}
 	kid := -1
 	if t.ranges {
@@ -316,12 +327,12 @@ func (t *intPicker) leafOf(x int64) int {
 		}
 	}
 	if kid < 0 {
-		kid = t.level.defaultKid
+		kid, byDefault = t.level.defaultKid, true
 	}
 	if kid < 0 {
-		return -1
+		return -1, false
 	}
-	return t.level.kids[kid].lo
+	return t.level.kids[kid].lo, byDefault
 }
 
 // Default reports whether a leaf is, or is below, a partition for what the others do not take.
@@ -332,4 +343,14 @@ func (d *Desc) Default(leaf int) bool {
 		}
 	}
 	return false
+}
+
+// onlyDefaults reports whether there are leaves, and all are such.
+func (d *Desc) onlyDefaults(leaves *bitset.BitSet) bool {
+	for i, ok := leaves.NextSet(0); ok; i, ok = leaves.NextSet(i + 1) {
+		if !d.Default(int(i)) {
+			return false
+		}
+	}
+	return leaves.Any()
 }
