@@ -59,7 +59,7 @@ func TestFiltersComplete(t *testing.T) {
 			}
 		}
 		plan := outcome(s, "explain analyze "+queries[0])
-		if strings.Contains(plan, "Runtime Filter RF1: keys") {
+		if strings.Contains(plan, "Runtime Filter RF1: ") {
 			filtered++
 		}
 		if strings.Contains(plan, "Spill: build ") {
