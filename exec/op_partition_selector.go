@@ -7,6 +7,7 @@ import (
 	"github.com/bits-and-blooms/bitset"
 
 	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/prune"
 	"github.com/weftdb/weft/vector"
@@ -88,10 +89,14 @@ func (p *selectorPusher) Push(b *vector.Batch) error {
 		p.picker.Add(nil, b.N, b.Sel)
 	} else {
 		values, err := p.program.Eval(b, b.Sel)
-		if err != nil {
+		switch {
+		case err == nil:
+			p.picker.Add(values, b.N, b.Sel)
+		case sqlerr.CodeOf(err).OfData(): // the join may never ask for the value
+			p.picker.GiveUp()
+		default:
 			return err
 		}
-		p.picker.Add(values, b.N, b.Sel)
 	}
 	if p.op.into.stats != nil {
 		p.spent += time.Since(begun)
@@ -111,7 +116,8 @@ func (p *selectorPusher) Flush() error {
 
 func (p *selectorPusher) addTo(t *selectorTally) {
 	t.rows, t.nulls, t.routed, t.defaults = t.rows+p.picker.Rows, t.nulls+p.picker.Nulls, t.routed+p.picker.Routed, t.defaults+p.picker.Defaults
-	t.early = t.early || p.picker.Stopped()
+	t.early = t.early || p.picker.Stopped() && !p.picker.GaveUp
+	t.gaveUp = t.gaveUp || p.picker.GaveUp
 	t.spent += p.spent
 	t.workers = max(t.workers, int64(p.worker)+1)
 }
@@ -120,15 +126,19 @@ func (p *selectorPusher) addTo(t *selectorTally) {
 type selectorTally struct {
 	// Rows that came; with a NULL in a key; whose values were looked up; of these, those that went to default partitions.
 	rows, nulls, routed, defaults int64
-	early                         bool // a worker had nothing left to find
+	early, gaveUp                 bool // a worker had nothing left to find, or took all
 	spent                         time.Duration
 	workers                       int64
 }
 
 func (t *selectorTally) facts(key string, loops int64) []planner.Fact {
+	gaveUp := ""
+	if t.gaveUp {
+		gaveUp = ", gave up"
+	}
 	facts := oneFact(key, planner.Parts{{Name: "rows", Value: perLoop(t.rows, loops), Text: "rows %s"}, {Name: "null_keys", Value: perLoop(t.nulls, loops), Text: ", NULL keys %s"},
 		{Name: "routed", Value: perLoop(t.routed, loops), Text: ", routed %s"}, {Name: "to_default", Value: perLoop(t.defaults, loops), Text: ", to default %s"},
-		{Name: "early_stop", Value: t.early, Text: ", early stop %s"}, {Name: "time", Value: t.spent / time.Duration(max(loops, 1)), Text: ", time %s"}})
+		{Name: "early_stop", Value: t.early, Text: ", early stop %s"}, {Name: "gave_up", Value: t.gaveUp, Text: gaveUp}, {Name: "time", Value: t.spent / time.Duration(max(loops, 1)), Text: ", time %s"}})
 	if t.workers > 1 {
 		facts = append(facts, planner.Fact{Key: key + " Workers", Value: planner.Parts{{Name: "merged", Value: t.workers, Text: "%s merged"}}})
 	}

@@ -330,6 +330,9 @@ func (s *selecting) selector(n *Scan, p *PartScan, conds []expr.Expr) (*PartSele
 	ps, volatile := &PartSelector{Join: &prune.Join{Desc: p.Desc, Column: n.columnAt}}, false
 	cols := setOf(n.Cols())
 	for _, cond := range only(conds, cols, s.outer) {
+		if !n.readsKey(p, cond) {
+			continue // it tells nothing of leaves, and its values would only be computed
+		}
 		replaced, ok := s.parameters(ps, cond)
 		volatile = volatile || !ok
 		if ok {
@@ -351,6 +354,17 @@ func (s *selecting) selector(n *Scan, p *PartScan, conds []expr.Expr) (*PartSele
 	ps.Routes = s.routes(n, ps)
 	ps.Join.MaxRouted = max(leastRouted, int64(s.b.estimate(n).rows/rowsPerRouted))
 	return ps, ""
+}
+
+// readsKey reports whether an expression reads what leaves are told apart by.
+func (n *Scan) readsKey(p *PartScan, e expr.Expr) bool {
+	used := expr.Columns(e)
+	return slices.ContainsFunc(p.Desc.KeyColumns(), func(level []int) bool {
+		return slices.ContainsFunc(level, func(pos int) bool {
+			column, ok := n.columnAt(pos).(*expr.Col)
+			return ok && used.Has(column.ID)
+		})
+	})
 }
 
 // keyReason tells why none of the conditions selects.

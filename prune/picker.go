@@ -52,6 +52,8 @@ type Picker struct {
 	// if CountDefaults is set.
 	Defaults      int64
 	CountDefaults bool
+	// GaveUp tells that all leaves are taken without looking further.
+	GaveUp bool
 }
 
 // NewPicker returns a picker of leaves out of a set. Parameters of the statement have the values of env.
@@ -107,6 +109,12 @@ func (p *Picker) Add(values []*vector.Vector, n int, sel vector.Sel) {
 	}
 }
 
+// GiveUp takes all leaves: looking further costs too much, or cannot be done.
+func (p *Picker) GiveUp() {
+	p.set.InPlaceUnion(p.within)
+	p.left, p.GaveUp = 0, true
+}
+
 // maxSeen is how many values are remembered as looked up.
 const maxSeen = 4096
 
@@ -128,8 +136,7 @@ func (p *Picker) addRow(values []*vector.Vector, row int) {
 	}
 	p.seen[string(p.text)] = struct{}{}
 	if p.Routed++; p.join.MaxRouted > 0 && p.Routed > p.join.MaxRouted {
-		p.set.InPlaceUnion(p.within)
-		p.left = 0
+		p.GiveUp()
 		return
 	}
 	for i, v := range values {
