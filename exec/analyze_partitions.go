@@ -125,7 +125,7 @@ func (t *selectedTally) facts(key string, _ int64) []planner.Fact {
 		value = append(value, planner.Part{Name: name, Value: v, Text: open + text})
 		open = ", "
 	}
-	if t.parts.AtStart {
+	if t.parts.AtStart && key == factSelected {
 		add("subplans_removed", t.removed, "Subplans Removed: %s")
 	}
 	if len(t.parts.Selectors) > 0 {

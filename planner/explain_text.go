@@ -21,6 +21,9 @@ func (e *explainer) text(d *detail, indent int, lines *[]string) {
 	*lines = append(*lines, line+d.name+e.numbers(d))
 	pad = strings.Repeat(" ", indent+2)
 	for _, f := range d.facts {
+		if f.Value == any(int64(0)) && strings.HasPrefix(f.Key, "Rows Removed by") {
+			continue // PostgreSQL leaves it to the other formats
+		}
 		line := f.Key + ": " + e.line(f.Value)
 		if !f.own() {
 			*lines = append(*lines, pad+line)

@@ -4,7 +4,7 @@ package storage
 // instead of pointing there, so that the garbage collector has nothing to look for in those of a large
 // transaction.
 type byteArena struct {
-	chunks [][]byte // all but the last have no room left
+	chunks [][]byte // only the last is added to
 	total  int
 }
 

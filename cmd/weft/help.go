@@ -20,6 +20,8 @@ Usage:
   weft backup DIR TARGET      copy a database, also while it is in use
   weft bench tpch [options]   the TPC-H benchmark
   weft bench oltp [options]   single rows: look-ups, writes, commits
+  weft bench htap [options]   column views beside rows
+  weft bench dpe [options]    joins of partitioned tables
   weft help [COMMAND]         this text, or a command's options
   weft version                version and build
 

@@ -3,7 +3,7 @@
 //	weft [DIR]            SQL shell on a database directory, or in memory without one
 //	weft check DIR        look for damage in a database
 //	weft backup DIR DIR   copy a database, also while it is in use
-//	weft bench tpch       the TPC-H benchmark
+//	weft bench …          TPC-H, single rows, column views, partitions
 //	weft help, version    what there is, and which build
 package main
 
