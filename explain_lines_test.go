@@ -194,6 +194,17 @@ func TestExplainPlanning(t *testing.T) {
 	}
 }
 
+// TestExplainCreateTableAs: ANALYZE would have to create the table.
+func TestExplainCreateTableAs(t *testing.T) {
+	s := explainDB(t)
+	if lines := explainLines(t, s, "explain (costs off) create table c as select day from s"); len(lines) == 0 {
+		t.Error("no plan")
+	}
+	if got := outcome(s, "explain analyze create table c as select day from s"); !strings.Contains(got, "0A000") {
+		t.Errorf("ANALYZE: %s", got)
+	}
+}
+
 // TestExplainExecute: a prepared statement is explained with its general plan, and run with its arguments.
 func TestExplainExecute(t *testing.T) {
 	s := explainDB(t)

@@ -116,6 +116,9 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	switch inner := stmt.(type) {
 	case *sql.Select, *sql.Insert, *sql.Update, *sql.Delete, *sql.Merge:
 	case *sql.CreateTableAs:
+		if o.Analyze {
+			return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN ANALYZE of CREATE TABLE AS is not supported").At(inner.Start).WithHint("Explain its query.")
+		}
 		stmt = inner.Query
 	case *sql.Execute:
 		prepared, err := r.prepared(inner)
