@@ -29,13 +29,13 @@ func TestDataNodePlans(t *testing.T) {
 	}{
 		{"explain select * from t where a = 5", nil, []string{"Data Nodes: 1 of 4\n", "!run time"}},
 		{"explain select * from t where a = 5 and c = 3", nil, []string{"Data Nodes: 1 of 4\n"}},
-		{"explain select * from t where a in (5, 6, 7, 8) and a < 6", nil, []string{"Data Nodes: 1 of 4\n"}},
+		{"explain select * from t where a in (5, 6, 7, 8) and a < 6", nil, []string{"Data Nodes: 1 of 4\n", "Node/s: datanode"}},
 		{"explain select * from t where a is null", nil, []string{"Data Nodes: 1 of 4\n"}},
 		{"explain select * from t where a = 5 or a is null and c = 1 or a = 5", nil, []string{"Data Nodes: "}},
-		{"explain select * from t where a = 5 and a = 6", nil, []string{"Data Nodes: 0 of 4\n"}},
+		{"explain select * from t where a = 5 and a = 6", nil, []string{"Data Nodes: 0 of 4\n", "Node/s: none\n"}},
 		{"explain select * from t where a = 5::bigint", nil, []string{"Data Nodes: 1 of 4\n"}},
 		{"explain select * from t where a::float8 = 5", nil, []string{"Data Nodes: 1 of 4\n"}}, // exact: every int4 is a float8
-		{"explain select * from t where a > 5", nil, []string{"!Data Nodes"}},
+		{"explain select * from t where a > 5", nil, []string{"!Data Nodes", "Node/s: All datanodes"}},
 		{"explain select * from t where a > $1", []any{5}, []string{"!Data Nodes"}},
 		{"explain select * from t where a = 5 or c = 1", nil, []string{"!Data Nodes"}},
 		{"explain select * from u where n::float8 = 5", nil, []string{"!Data Nodes"}},

@@ -186,7 +186,7 @@ func (e *explainer) tree() *detail {
 		if columns {
 			name = "Vector " + name
 		}
-		body = &detail{name: name, nodeType: name, node: e.plan.Root, facts: []Fact{{Key: "Node/s", Value: "All datanodes"}}, kids: []*detail{body}}
+		body = &detail{name: name, nodeType: name, node: e.plan.Root, facts: []Fact{{Key: "Node/s", Value: e.nodesRead()}}, kids: []*detail{body}}
 	}
 	if columns {
 		body = &detail{name: "Row Adapter", nodeType: "Row Adapter", node: e.plan.Root, kids: []*detail{body}}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/bits-and-blooms/bitset"
+
 	"github.com/weftdb/weft/sql"
 )
 
@@ -75,4 +77,28 @@ func (e *explainer) describeNodes(n *Scan, d *detail) {
 	if n.Parts == nil {
 		e.number(n, d)
 	}
+}
+
+// nodesRead names the data nodes that a plan reads, as far as planning knows.
+func (e *explainer) nodesRead() string {
+	read, all := bitset.New(uint(e.plan.Nodes)), false
+	e.plan.walk(func(n Node) bool {
+		if scan, ok := n.(*Scan); ok && scan.Nodes != nil && scan.readsGroups() {
+			read.InPlaceUnion(scan.Nodes.Selected)
+		} else if ok {
+			all = true
+		}
+		return true
+	})
+	switch {
+	case all || read.Count() == uint(e.plan.Nodes):
+		return "All datanodes"
+	case read.None():
+		return "none"
+	}
+	var names []string
+	for i, ok := read.NextSet(0); ok; i, ok = read.NextSet(i + 1) {
+		names = append(names, fmt.Sprintf("datanode%d", i+1))
+	}
+	return strings.Join(names, ", ")
 }
