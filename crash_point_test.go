@@ -143,7 +143,7 @@ func TestCrashAtSyncs(t *testing.T) {
 	files := workloadFiles(t)
 	var stats crashStats
 	for n := range workloads {
-		r := &crashRun{t: t, w: newWorkload(first+uint64(n), files, 20, 60), backups: map[string]int{}, stats: &stats,
+		r := &crashRun{t: t, w: newWorkload(first+uint64(n), files, 12, 40), backups: map[string]int{}, stats: &stats,
 			random: rand.New(rand.NewPCG(first+uint64(n), 18))}
 		r.run()
 		if t.Failed() {
