@@ -226,7 +226,7 @@ func TestExplainExecute(t *testing.T) {
 	}
 	mustExec(t, s, "create table f as select 1 as one; prepare q as select one from f")
 	for statement, want := range map[string]string{
-		"explain execute p": "42601", "explain execute nothing(1)": "42704",
+		"explain execute p": "42601", "explain execute nothing(1)": "26000",
 		"explain execute p('x')": "22P02", "explain analyze execute w('x', 1)": "42601",
 	} {
 		if got := outcome(s, statement); got != want {

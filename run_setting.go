@@ -189,7 +189,7 @@ func (r *running) execute(n *sql.Execute) (*Rows, error) {
 func (r *running) prepared(n *sql.Execute) (*running, error) {
 	p := r.s.prepared[n.Name.Name]
 	if p == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "prepared statement %q does not exist", n.Name.Name).At(n.Name.Start)
+		return nil, sqlerr.New(sqlerr.UndefinedStatement, "prepared statement %q does not exist", n.Name.Name).At(n.Name.Start)
 	}
 	inner := *r
 	inner.stmt, inner.text, inner.args = p.Stmt, sql.Format(p.Stmt), nil
@@ -225,7 +225,7 @@ func (r *running) deallocate(n *sql.Deallocate) (*Rows, error) {
 		return done("DEALLOCATE ALL"), nil
 	}
 	if r.s.prepared[n.Name.Name] == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "prepared statement %q does not exist", n.Name.Name).At(n.Name.Start)
+		return nil, sqlerr.New(sqlerr.UndefinedStatement, "prepared statement %q does not exist", n.Name.Name).At(n.Name.Start)
 	}
 	delete(r.s.prepared, n.Name.Name)
 	return done("DEALLOCATE"), nil

@@ -57,6 +57,7 @@ const (
 	AmbiguousColumn              Code = "42702"
 	UndefinedColumn              Code = "42703"
 	UndefinedObject              Code = "42704"
+	UndefinedStatement           Code = "26000"
 	DuplicateObject              Code = "42710"
 	DuplicateAlias               Code = "42712"
 	DuplicateFunction            Code = "42723"
