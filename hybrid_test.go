@@ -24,8 +24,7 @@ func hybridTable(t *testing.T, rows int) (*weft.DB, *weft.Session) {
 	mustExec(t, s, `create table t (id bigint primary key, k integer, r integer, u integer, v text) distribute by hash(id)`)
 	file := t.TempDir() + "/t.csv"
 	mustExec(t, s, fmt.Sprintf(`copy (select g, g / 2, g::bigint * 7919 %% 100003, case when g %% 5 = 0 then null else g end, case when g %% 3 = 0 then null else 'v' || g end from generate_series(1, %d) g) to '%s' (format csv)`, rows, file))
-	// One worker keeps the order of the file, on which the ways of reading depend.
-	mustExec(t, s, fmt.Sprintf(`set threads = 1; copy t from '%s' (format csv); reset threads; alter table t colview (k, r); select * from gs_imcv_flush('t')`, file))
+	mustExec(t, s, fmt.Sprintf(`copy t from '%s' (format csv); alter table t colview (k, r); select * from gs_imcv_flush('t')`, file))
 	return db, s
 }
 
@@ -40,7 +39,7 @@ func TestHybridScanWays(t *testing.T) {
 	queries := []struct{ query, fact string }{
 		{"select * from t where r < 100", byRef},
 		{"select * from t where k between 30000 and 30200", byRef},
-		{"select * from t where k < 30000 and r < 40000", byPage},
+		{"select * from t where k < 7500 and r < 40000", byPage}, // too few for a group that is dense from end to end
 		{"select * from t where r < 60000", byRows},
 		{"select v from t where r in (1, 5, 700, 90001) and k > 10", byRef},
 		{"select few.w, t.v from t join few on t.k = few.k where t.r < 90000", late},
