@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/join"
@@ -188,6 +189,7 @@ func TestSpillCancelled(t *testing.T) {
 		out := resultFunc(func(*vector.Batch) error {
 			if left--; left < 0 {
 				cancel()
+				time.Sleep(time.Duration(-left) * time.Millisecond) // the join is told by another goroutine
 			}
 			return nil
 		})
