@@ -72,7 +72,10 @@ func (s *partitionSource) leaveUnread() {
 func (s *partitionSource) report(t scanTotals) {
 	parts := s.node.Parts
 	removed := int64(parts.Selected.Count() - s.node.SelectLeaves(s.run.env).Count())
-	tallied(s.stats, factSelected, func(all *selectedTally) { all.add(parts, t.selected, removed, s.selections) })
+	tallied(s.stats, factSelected, func(all *selectedTally) {
+		all.add(parts, t.selected, s.selections)
+		all.removed = removed
+	})
 	s.rows.reportNodes(s.nodes)
 	tallied(s.stats, factScanned, func(all *scannedTally) {
 		leaves := all.of(parts.Desc)
@@ -95,13 +98,13 @@ func (s *partitionSource) read(leaf int, rows int64) {
 type selectedTally struct {
 	parts            *planner.PartScan
 	times, sum, most int64
-	removed          int64 // by what was known at start
+	removed          int64 // of leaves, by what was known at start
 	bySelector       []int64
 	defaults         bool // a default partition is among those selected
 }
 
-func (t *selectedTally) add(parts *planner.PartScan, selected *bitset.BitSet, removed int64, by []*selection) {
-	t.parts, t.removed, t.bySelector = parts, removed, t.bySelector[:0]
+func (t *selectedTally) add(parts *planner.PartScan, selected *bitset.BitSet, by []*selection) {
+	t.parts, t.bySelector = parts, t.bySelector[:0]
 	for _, found := range by {
 		t.bySelector = append(t.bySelector, int64(found.leaves.Count()))
 	}

@@ -32,6 +32,5 @@ func (s *scanSource) reportNodes(nodes *bitset.BitSet) {
 	if nodes == nil {
 		nodes = bitset.New(uint(len(parts.Desc.Leaves)))
 	}
-	removed := int64(parts.Selected.Count() - s.node.SelectNodes(s.run.env).Count())
-	tallied(s.stats, factNodes, func(all *selectedTally) { all.add(parts, nodes, removed, s.selections) })
+	tallied(s.stats, factNodes, func(all *selectedTally) { all.add(parts, nodes, s.selections) })
 }

@@ -359,10 +359,15 @@ func (s *selecting) selector(n *Scan, p *PartScan, conds []expr.Expr) (*PartSele
 // readsKey reports whether an expression reads what leaves are told apart by.
 func (n *Scan) readsKey(p *PartScan, e expr.Expr) bool {
 	used := expr.Columns(e)
+	return n.anyKey(p, func(column *expr.Col) bool { return used.Has(column.ID) })
+}
+
+// anyKey reports whether something is true of a column that leaves are told apart by.
+func (n *Scan) anyKey(p *PartScan, is func(*expr.Col) bool) bool {
 	return slices.ContainsFunc(p.Desc.KeyColumns(), func(level []int) bool {
 		return slices.ContainsFunc(level, func(pos int) bool {
 			column, ok := n.columnAt(pos).(*expr.Col)
-			return ok && used.Has(column.ID)
+			return ok && is(column)
 		})
 	})
 }
@@ -370,12 +375,7 @@ func (n *Scan) readsKey(p *PartScan, e expr.Expr) bool {
 // keyReason tells why none of the conditions selects.
 func keyReason(n *Scan, p *PartScan, conds []expr.Expr) string {
 	isKey := func(e expr.Expr) bool {
-		return slices.ContainsFunc(p.Desc.KeyColumns(), func(level []int) bool {
-			return slices.ContainsFunc(level, func(pos int) bool {
-				column := n.columnAt(pos)
-				return column != nil && expr.Equal(e, column)
-			})
-		})
+		return n.anyKey(p, func(column *expr.Col) bool { return expr.Equal(e, column) })
 	}
 	why := whyNoKey
 	for _, cond := range conds {
