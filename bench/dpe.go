@@ -111,22 +111,15 @@ func (r *dpeRunner) fill(ctx context.Context) error {
 		"ALTER TABLE facts COLVIEW", "ANALYZE", "SELECT * FROM gs_imcv_flush('facts')", "SET threads = 1", "CHECKPOINT")
 }
 
-// compare measures a query with and without selectors, in alternation.
-func (r *dpeRunner) compare(ctx context.Context, mode, query string) (with, without timing, err error) {
-	if err := r.exec(ctx, withoutSelectors); err != nil {
-		return with, without, err
+// compare measures a query with and without selectors and others, in turn, and returns their timings in this
+// order.
+func (r *dpeRunner) compare(ctx context.Context, mode, query string, others ...way) ([]timing, error) {
+	ways := append([]way{{mode, query, withSelectors}, {mode, query, withoutSelectors}}, others...)
+	t, err := r.inTurn(ctx, ways...)
+	if err == nil && t[0].rows != t[1].rows {
+		err = fmt.Errorf("%s: %d rows with selectors, %d without", query, t[0].rows, t[1].rows)
 	}
-	if without, err = r.timed(ctx, mode, query); err != nil {
-		return with, without, err
-	}
-	if err := r.exec(ctx, withSelectors); err != nil {
-		return with, without, err
-	}
-	with, err = r.timed(ctx, mode, query)
-	if err == nil && with.rows != without.rows {
-		err = fmt.Errorf("%s: %d rows with selectors, %d without", query, with.rows, without.rows)
-	}
-	return with, without, err
+	return t, errors.Join(err, r.exec(ctx, withSelectors))
 }
 
 // oneLeaf joins with the keys of one partition.
@@ -136,16 +129,16 @@ func (r *dpeRunner) oneLeaf(ctx context.Context, mode string) error {
 	if err := r.exec(ctx, "SET enable_runtime_filter = off"); err != nil {
 		return err
 	}
-	with, without, err := r.compare(ctx, mode, query)
+	t, err := r.compare(ctx, mode, query, way{mode: mode, query: build})
 	if err != nil {
 		return err
 	}
-	built, err := r.timed(ctx, mode, build)
-	if err != nil {
-		return err
+	with, without, built := &t[0], &t[1], &t[2]
+	var ideal timing
+	for i, whole := range without.cpuRuns {
+		ideal.cpuRuns = append(ideal.cpuRuns, whole/float64(r.o.Partitions)+built.cpuRuns[i])
 	}
-	ideal := without.cpu/float64(r.o.Partitions) + built.cpu
-	r.add(Figure{Name: fmt.Sprintf("one of %d leaves hit, by %ss: of the whole's share and the build", r.o.Partitions, mode), Value: with.cpu / ideal, Unit: "times", Goal: 1.15})
+	r.add(Figure{Name: fmt.Sprintf("one of %d leaves hit, by %ss: of the whole's share and the build", r.o.Partitions, mode), Value: with.cpuOf(&ideal), Unit: "times", Goal: 1.15})
 	r.add(Figure{Name: fmt.Sprintf("the same, by %ss: CPU with selectors", mode), Value: with.cpu, Unit: "ms"})
 	r.add(Figure{Name: fmt.Sprintf("the same, by %ss: CPU without", mode), Value: without.cpu, Unit: "ms"})
 	return r.exec(ctx, "SET enable_runtime_filter = on")
@@ -153,21 +146,21 @@ func (r *dpeRunner) oneLeaf(ctx context.Context, mode string) error {
 
 // allLeaves joins with one key of every partition.
 func (r *dpeRunner) allLeaves(ctx context.Context, mode string) error {
-	with, without, err := r.compare(ctx, mode, "SELECT count(*), sum(v) FROM facts JOIN dim ON facts.k = dim.k WHERE place = 5")
+	t, err := r.compare(ctx, mode, "SELECT count(*), sum(v) FROM facts JOIN dim ON facts.k = dim.k WHERE place = 5")
 	if err != nil {
 		return err
 	}
-	r.add(Figure{Name: fmt.Sprintf("all leaves hit, by %ss: CPU with selectors of that without", mode), Value: with.cpu / without.cpu, Unit: "times", Goal: 1.02})
+	r.add(Figure{Name: fmt.Sprintf("all leaves hit, by %ss: CPU with selectors of that without", mode), Value: t[0].cpuOf(&t[1]), Unit: "times", Goal: 1.02})
 	return nil
 }
 
 // selector joins a large build with a probe side of a few rows.
 func (r *dpeRunner) selector(ctx context.Context) error {
-	with, without, err := r.compare(ctx, "row", "SELECT count(*), sum(x) FROM few JOIN build ON few.k = build.k")
+	t, err := r.compare(ctx, "row", "SELECT count(*), sum(x) FROM few JOIN build ON few.k = build.k")
 	if err != nil {
 		return err
 	}
-	r.add(Figure{Name: fmt.Sprintf("build of %d rows in random order: CPU with a selector", r.o.BuildRows), Value: with.cpu / without.cpu, Unit: "times", Goal: 1.05})
+	r.add(Figure{Name: fmt.Sprintf("build of %d rows in random order: CPU with a selector", r.o.BuildRows), Value: t[0].cpuOf(&t[1]), Unit: "times", Goal: 1.05})
 	return nil
 }
 
@@ -177,23 +170,18 @@ const indexedRowBytes = 40
 // disk joins with a build of four times what it may take in memory.
 func (r *dpeRunner) disk(ctx context.Context) error {
 	const query = "SELECT count(*), sum(v), sum(x) FROM facts JOIN build ON facts.k = build.k AND facts.id = build.x"
-	inMemory, err := r.timed(ctx, "row", query)
+	small := fmt.Sprintf("SET work_mem = '%dkB'", max(r.o.BuildRows*indexedRowBytes/4/1024, 1))
+	t, err := r.inTurn(ctx, way{"row", query, small}, way{"row", query, "RESET work_mem"})
 	if err != nil {
 		return err
 	}
-	if err := r.exec(ctx, fmt.Sprintf("SET work_mem = '%dkB'", max(r.o.BuildRows*indexedRowBytes/4/1024, 1))); err != nil {
-		return err
-	}
-	onDisk, err := r.timed(ctx, "row", query)
-	if err != nil {
-		return err
-	}
+	onDisk, inMemory := &t[0], &t[1]
 	if onDisk.rows != inMemory.rows {
 		return fmt.Errorf("%s: %d rows on disk, %d in memory", query, onDisk.rows, inMemory.rows)
 	}
-	r.add(Figure{Name: "join with a build of four times work_mem: CPU of that in memory", Value: onDisk.cpu / inMemory.cpu, Unit: "times", Goal: 2.5})
+	r.add(Figure{Name: "join with a build of four times work_mem: CPU of that in memory", Value: onDisk.cpuOf(inMemory), Unit: "times", Goal: 2.5})
 	r.add(Figure{Name: "the same: time", Value: onDisk.wall / inMemory.wall, Unit: "times", Goal: 2.5})
-	return r.exec(ctx, "RESET work_mem")
+	return nil
 }
 
 // planning explains a join of two tables of 1,000 partitions.

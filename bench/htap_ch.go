@@ -348,15 +348,11 @@ func (w *orderWork) byWay(ctx context.Context) error {
 		return err
 	}
 	for _, q := range orderQueries {
-		rows, err := w.r.timed(ctx, "row", q.query)
+		t, err := w.r.inTurn(ctx, way{mode: "row", query: q.query}, way{mode: "column", query: q.query})
 		if err != nil {
 			return err
 		}
-		columns, err := w.r.timed(ctx, "column", q.query)
-		if err != nil {
-			return err
-		}
-		w.r.add(Figure{Name: "orders, " + strings.ToLower(q.name) + ": by rows of by columns, CPU", Value: rows.cpu / columns.cpu, Unit: "times"})
+		w.r.add(Figure{Name: "orders, " + strings.ToLower(q.name) + ": by rows of by columns, CPU", Value: t[0].cpuOf(&t[1]), Unit: "times"})
 	}
 	return nil
 }

@@ -38,13 +38,12 @@ func (r *htapRunner) storm(ctx context.Context) (err error) {
 				return err
 			}
 		}
-		now, err := r.timed(ctx, "column", query)
+		t, err := r.inTurn(ctx, way{mode: "column", query: query}, way{mode: "row", query: query})
 		if err != nil {
 			return err
 		}
-		if byRows, err = r.timed(ctx, "row", query); err != nil {
-			return err
-		}
+		now := &t[0]
+		byRows = t[1]
 		if share == 0 {
 			fresh = now.cpu
 		}
@@ -57,7 +56,7 @@ func (r *htapRunner) storm(ctx context.Context) (err error) {
 		}
 		name := fmt.Sprintf("%g %% of rows changed: ", share*100)
 		r.add(Figure{Name: name + "scan of that of a fresh view", Value: now.cpu / fresh, Unit: "times"})
-		r.add(Figure{Name: name + "scan of that by rows", Value: now.cpu / byRows.cpu, Unit: "times"})
+		r.add(Figure{Name: name + "scan of that by rows", Value: now.cpuOf(&byRows), Unit: "times"})
 		r.add(Figure{Name: name + "idle snapshot's scan of that by rows", Value: snapshot.cpu / byRows.cpu, Unit: "times"})
 	}
 	if err := r.exec(ctx, "SELECT * FROM gs_imcv_flush('wide')"); err != nil {

@@ -137,28 +137,33 @@ func (r *htapRunner) sweep(ctx context.Context) error {
 		}
 	}
 	results := make([]map[string]timing, len(cases))
-	measure := func(as, mode string, i int) error {
-		t, err := r.timed(ctx, mode, cases[i].query(r.o.Rows))
-		if results[i] == nil {
-			results[i] = map[string]timing{}
-		}
-		results[i][as] = t
-		return err
-	}
-	for i := range cases {
-		for _, m := range [][2]string{{"rows", "row"}, {"hybrid", "column"}, {"auto", "auto"}} {
-			if err := measure(m[0], m[1], i); err != nil {
+	measure := func(names []string, modes ...string) error {
+		for i := range cases {
+			ways := make([]way, len(modes))
+			for k, mode := range modes {
+				ways[k] = way{mode: mode, query: cases[i].query(r.o.Rows)}
+			}
+			t, err := r.inTurn(ctx, ways...)
+			if err != nil {
 				return err
 			}
+			for k, name := range names {
+				if results[i] == nil {
+					results[i] = map[string]timing{}
+				}
+				results[i][name] = t[k]
+			}
 		}
+		return nil
+	}
+	if err := measure([]string{"rows", "hybrid", "auto"}, "row", "column", "auto"); err != nil {
+		return err
 	}
 	if err := r.exec(ctx, "ALTER TABLE wide COLVIEW", "SELECT * FROM gs_imcv_flush('wide')"); err != nil {
 		return err
 	}
-	for i := range cases {
-		if err := measure("covered", "column", i); err != nil {
-			return err
-		}
+	if err := measure([]string{"covered"}, "column"); err != nil {
+		return err
 	}
 	r.reportSweep(cases, results)
 	return nil
@@ -178,16 +183,16 @@ func (r *htapRunner) reportSweep(cases []sweepCase, results []map[string]timing)
 		m := results[i]
 		row, hybrid, auto, covered := m["rows"], m["hybrid"], m["auto"], m["covered"]
 		fmt.Fprintf(r.o.Out, "%-34s %9d | %9.2f %9.2f | %9.2f %9.2f | %9.2f %9.2f | %9.2f %9.2f | %8.3f %8.3f %8.2f\n", c.String(), row.rows, row.cpu, row.wall,
-			hybrid.cpu, hybrid.wall, auto.cpu, auto.wall, covered.cpu, covered.wall, hybrid.cpu/row.cpu, auto.cpu/row.cpu, hybrid.cpu/covered.cpu)
-		note("hybrid/row", hybrid.cpu/row.cpu, true)
-		note("auto/row", auto.cpu/row.cpu, true)
+			hybrid.cpu, hybrid.wall, auto.cpu, auto.wall, covered.cpu, covered.wall, hybrid.cpuOf(&row), auto.cpuOf(&row), hybrid.cpu/covered.cpu)
+		note("hybrid/row", hybrid.cpuOf(&row), true)
+		note("auto/row", auto.cpuOf(&row), true)
 		if c.payload == sweepPayload {
 			if c.selectivity <= 1e-3 {
-				note("0.1 %", row.cpu/hybrid.cpu, false)
+				note("0.1 %", row.cpuOf(&hybrid), false)
 				note("covered", hybrid.cpu/covered.cpu, true)
 			}
 			if c.selectivity <= 1e-4 {
-				note("0.01 %", row.cpu/hybrid.cpu, false)
+				note("0.01 %", row.cpuOf(&hybrid), false)
 			}
 		}
 	}
@@ -247,19 +252,16 @@ func (r *htapRunner) late(ctx context.Context) error {
 		{"half of the rows, ORDER BY LIMIT 1000", fmt.Sprintf("SELECT * FROM wide WHERE c > %d ORDER BY r DESC LIMIT 1000", r.o.Rows/2)},
 		{"join that keeps a row in 10,000", "SELECT wide.* FROM wide JOIN few ON few.r = wide.r"},
 	} {
-		rows, err := r.timed(ctx, "row", q.query)
+		t, err := r.inTurn(ctx, way{mode: "row", query: q.query}, way{mode: "auto", query: q.query})
 		if err != nil {
 			return err
 		}
-		auto, err := r.timed(ctx, "auto", q.query)
-		if err != nil {
-			return err
-		}
+		rows, auto := &t[0], &t[1]
 		if auto.rows != rows.rows {
 			return fmt.Errorf("bench: %s: %d rows, by rows %d", q.query, auto.rows, rows.rows)
 		}
 		r.add(Figure{Name: q.name + ": by rows, CPU", Value: rows.cpu, Unit: "ms"})
-		r.add(Figure{Name: q.name + ": late fetch against rows", Value: rows.cpu / auto.cpu, Unit: "times"})
+		r.add(Figure{Name: q.name + ": late fetch against rows", Value: rows.cpuOf(auto), Unit: "times"})
 	}
 	return nil
 }

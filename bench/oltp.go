@@ -116,6 +116,14 @@ type spent struct {
 
 func (s *spent) p50() float64 { return median(s.wall) }
 
+// merge adds the operations of another measurement.
+func (s *spent) merge(other *spent) {
+	had, more := float64(len(s.wall)), float64(len(other.wall))
+	s.cpuMicros = (s.cpuMicros*had + other.cpuMicros*more) / max(had+more, 1)
+	s.wall = append(s.wall, other.wall...)
+	s.seconds += other.seconds
+}
+
 // measured runs an operation many times.
 func (r *oltpRunner) measured(n int, op func(i int) error) (*spent, error) {
 	s := &spent{wall: make([]float64, 0, n)}
@@ -139,10 +147,10 @@ func (r *oltpRunner) measured(n int, op func(i int) error) (*spent, error) {
 	return s, nil
 }
 
-// medianOf runs a measurement three times and returns the run with the median value.
+// medianOf runs a measurement five times and returns the run with the median value.
 func medianOf(run func() (*spent, error), value func(*spent) float64) (*spent, error) {
 	var runs []*spent
-	for range 3 {
+	for range 5 {
 		s, err := run()
 		if err != nil {
 			return nil, err
@@ -155,7 +163,7 @@ func medianOf(run func() (*spent, error), value func(*spent) float64) (*spent, e
 		}
 		return 1
 	})
-	return runs[1], nil
+	return runs[len(runs)/2], nil
 }
 
 func cpuOf(s *spent) float64 { return s.cpuMicros }

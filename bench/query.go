@@ -32,33 +32,85 @@ func (r *queryRunner) exec(ctx context.Context, statements ...string) error {
 type timing struct {
 	wall, cpu float64
 	rows      int
+	cpuRuns   []float64 // of each run, in order
 }
+
+// cpuOf returns the processor time of that of another query measured in turn with this one: the median over
+// pairs of runs, for what else the machine does slows both of a pair.
+func (t *timing) cpuOf(other *timing) float64 {
+	ratios := make([]float64, min(len(t.cpuRuns), len(other.cpuRuns)))
+	for i := range ratios {
+		ratios[i] = t.cpuRuns[i] / other.cpuRuns[i]
+	}
+	return median(ratios)
+}
+
+// way is a query to measure, and how it is run.
+type way struct {
+	mode    string // of htap_router_mode
+	query   string
+	setting string // a statement before it, "" = none
+}
+
+const (
+	// Short queries are run more often, unless one run is asked for, until a number of ways together has taken
+	// this time.
+	shortRunsTime = 400 * time.Millisecond
+	shortRuns     = 8 // times as often at most
+)
 
 // timed runs a query in a mode of htap_router_mode, once to warm up, then for time.
 func (r *queryRunner) timed(ctx context.Context, mode, query string) (timing, error) {
-	if err := r.exec(ctx, "SET htap_router_mode = '"+mode+"'"); err != nil {
+	t, err := r.inTurn(ctx, way{mode: mode, query: query})
+	if err != nil {
 		return timing{}, err
 	}
-	t := timing{}
-	var wall, cpu []float64
-	for i := range r.runs + 1 {
-		start := time.Now()
-		before, _ := cpuTime()
-		rows, err := r.drain(ctx, query)
-		if err != nil {
-			return t, fmt.Errorf("%s: %w", query, err)
+	return t[0], nil
+}
+
+// inTurn runs each of several ways once to warm up, then one after the other for time, again and again.
+func (r *queryRunner) inTurn(ctx context.Context, ways ...way) ([]timing, error) {
+	timings := make([]timing, len(ways))
+	walls := make([][]float64, len(ways))
+	began := time.Now()
+	for round := 0; round <= r.runs || r.runs > 1 && time.Since(began) < shortRunsTime && round <= r.runs*shortRuns; round++ {
+		for i, w := range ways {
+			t := &timings[i]
+			wall, cpu, rows, err := r.once(ctx, w)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", w.query, err)
+			}
+			if round == 0 {
+				t.rows = rows
+				continue
+			}
+			if rows != t.rows {
+				return nil, fmt.Errorf("%s: %d rows, but %d in the run before", w.query, rows, t.rows)
+			}
+			walls[i], t.cpuRuns = append(walls[i], wall), append(t.cpuRuns, cpu)
 		}
-		after, _ := cpuTime()
-		if i > 0 {
-			wall, cpu = append(wall, milliseconds(time.Since(start))), append(cpu, milliseconds(after-before))
-		}
-		if i > 0 && rows != t.rows {
-			return t, fmt.Errorf("%s: %d rows, but %d in the run before", query, rows, t.rows)
-		}
-		t.rows = rows
 	}
-	t.wall, t.cpu = median(wall), median(cpu)
-	return t, nil
+	for i := range timings {
+		timings[i].wall, timings[i].cpu = median(walls[i]), median(timings[i].cpuRuns)
+	}
+	return timings, nil
+}
+
+// once runs a way and returns what it took, in milliseconds.
+func (r *queryRunner) once(ctx context.Context, w way) (wall, cpu float64, rows int, err error) {
+	if err := r.exec(ctx, "SET htap_router_mode = '"+w.mode+"'"); err != nil {
+		return 0, 0, 0, err
+	}
+	if w.setting != "" {
+		if err := r.exec(ctx, w.setting); err != nil {
+			return 0, 0, 0, err
+		}
+	}
+	start := time.Now()
+	before, _ := cpuTime()
+	rows, err = r.drain(ctx, w.query)
+	after, _ := cpuTime()
+	return milliseconds(time.Since(start)), milliseconds(after - before), rows, err
 }
 
 // drain runs a query to its end and counts its rows.
