@@ -31,6 +31,7 @@ type upsert struct {
 // an arbiter.
 type conflicting struct {
 	ref     storage.RowRef
+	at      uint64 // it had the key in or after this commit
 	row     uint16
 	k       int
 	arbiter int
@@ -104,12 +105,12 @@ func (u *upsert) place(b *vector.Batch, k int, row uint16) error {
 			return nil
 		}
 		keys = append(keys, string(key))
-		ref, found, err := txn.LookupOrLock(u.w.w.Ctx, u.w.op.table, index, key)
+		ref, at, found, err := txn.LookupOrLock(u.w.w.Ctx, u.w.op.table, index, key)
 		if err != nil {
 			return err
 		}
 		if found {
-			return u.conflict(b, conflicting{ref, row, k, n})
+			return u.conflict(b, conflicting{ref, at, row, k, n})
 		}
 	}
 	u.fresh = append(u.fresh, row)
@@ -190,7 +191,7 @@ func (u *upsert) updateExisting(b *vector.Batch) (gone []conflicting, err error)
 	refs = refs[:0]
 	for _, x := range u.existing {
 		key, _ := u.keys[x.arbiter].Key(x.k)
-		if has, err := txn.HasKey(u.node.Arbiters[x.arbiter], key, x.ref); err != nil {
+		if has, err := txn.HasKey(u.node.Arbiters[x.arbiter], key, x.ref, x.at); err != nil {
 			return nil, err
 		} else if has {
 			stay, refs = append(stay, x), append(refs, x.ref)

@@ -384,7 +384,9 @@ func (e *Engine) publish(p *pendingCommit) (done pendingSync, err error) {
 			g.marked = registered
 			g.touch()
 		}
-		e.journal.record(g.state, g.list(), next.commit)
+		positions := g.list()
+		e.journal.record(g.state, positions, next.commit)
+		e.pages.change(g.state.id, positions)
 	}
 	for _, b := range p.bounds {
 		e.keyBounds.raise(b.index, b.key)

@@ -110,7 +110,8 @@ func (c *Cursor) advance() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if p := c.inMemory(number); p != nil && p.data != nil {
+		p := c.inMemory(number)
+		if p != nil && p.changed.Load() == 0 {
 			c.loadCached(page, want, p, own)
 		} else {
 			stored, err := c.seekPage(page, want)
@@ -124,7 +125,7 @@ func (c *Cursor) advance() (bool, error) {
 			if err := c.load(page, want, own); err != nil {
 				return false, err
 			}
-			if p == nil && len(own) == 0 && want == ^uint64(0) {
+			if len(own) == 0 && want == allSlots {
 				c.keep(false)
 			}
 		}

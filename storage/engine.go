@@ -68,6 +68,7 @@ type Engine struct {
 
 	stores  storeTable
 	journal journal
+	folds   atomic.Uint64 // counts the times that pages were folded
 	locks   *lockManager
 	serial  serialTracker
 	rows    *rowCache

@@ -118,6 +118,9 @@ func (f *Fetcher) fetchPage(page, want uint64, at, n int, missing vector.Bitmap)
 	return missing, nil
 }
 
+// fewChanged is up to how many changed rows of a page in memory are looked for one by one.
+const fewChanged = 2
+
 // loadPage loads wanted rows of a page from memory, else from the store. What is not in memory yet is
 // read whole and put there.
 func (f *Fetcher) loadPage(page, want uint64) error {
@@ -126,11 +129,17 @@ func (f *Fetcher) loadPage(page, want uint64) error {
 		f.entered, f.inGroup = true, group
 	}
 	p := f.inMemory(int(page & 1023))
-	if p != nil && p.data != nil {
-		f.loadCached(page, want, p, f.ownBuf)
-		return nil
+	if p != nil {
+		changed := p.changed.Load() & want
+		if changed == 0 {
+			f.loadCached(page, want, p, f.ownBuf)
+			return nil
+		}
+		if p.data != nil && bits.OnesCount64(changed) <= fewChanged {
+			return f.loadChanged(page, want, changed, p)
+		}
 	}
-	whole := p == nil && !f.uncached
+	whole := p == nil && !f.uncached && f.view.snap.folds == f.view.snap.e.folds.Load()
 	slot := 0
 	if !whole {
 		slot = bits.TrailingZeros64(want)
@@ -149,6 +158,27 @@ func (f *Fetcher) loadPage(page, want uint64) error {
 		f.keep(true)
 	}
 	return err
+}
+
+// loadChanged is loadCached where a few of the wanted rows have changed.
+func (f *Fetcher) loadChanged(page, want, changed uint64, p *cachedPage) error {
+	f.loadCached(page, want, p, nil)
+	f.live &^= changed
+	for ; changed != 0; changed &= changed - 1 {
+		slot := bits.TrailingZeros64(changed)
+		row, err := readRow(f.view.snap.db, f.codec.tableLayout, MakeRowRef(f.store, page<<6|uint64(slot)))
+		if err != nil {
+			return err
+		}
+		if row != nil {
+			f.pageReader.rows[slot] = row
+			f.single |= 1 << slot
+			f.live |= 1 << slot
+		}
+	}
+	f.putOwn(f.ownBuf)
+	f.live &= want
+	return nil
 }
 
 // Close frees the fetcher.

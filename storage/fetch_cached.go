@@ -14,8 +14,8 @@ type cachedPlace struct {
 	rows  int // of the page
 }
 
-// fetchCached is Fetch for rows that are all in packed pages in memory, of one schema version, none of
-// them written by the view's transaction. It reports false, with nothing done, if they are not.
+// fetchCached is Fetch for rows that are all in packed pages in memory, of one schema version, and not
+// changed since, none of them written by the view's transaction. It reports false, with nothing done, if they are not.
 //
 // Scattered rows cost a miss of the processor's caches for each step to them: the page's entry, its
 // header, each value. So each step is made for all rows before the next one, in loops short enough for
@@ -75,7 +75,7 @@ func (f *Fetcher) findCached(group int, ids []uint64) bool {
 	commit := f.view.snap.state.commit
 	for i, id := range ids {
 		p := f.places[start+i].entry
-		if p == nil || p.data == nil || p.at > commit || f.lastChange(int(id>>6&1023)) > p.at {
+		if p == nil || p.at > commit || p.changed.Load()>>(id&63)&1 != 0 {
 			return false
 		}
 		if !p.used.Load() {

@@ -172,6 +172,8 @@ func (e *Engine) replacePages(id catalog.TableID, store catalog.StoreID, pages [
 	if _, err := e.apply(b); err != nil {
 		return 0, err
 	}
+	e.folds.Add(1) // before entries are dropped: later ones must not show what was before
+	e.dropShared()
 	for _, page := range folded {
 		e.pages.forget(groupID{store, int(page >> 10)}, int(page&1023))
 	}

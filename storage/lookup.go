@@ -25,7 +25,22 @@ func (v *View) LookupRow(tbl *catalog.Table, index *catalog.Index, key []vector.
 		}
 	}
 	row, ref, at, ok := e.rows.get(encoded)
-	if !ok || at > v.snap.state.commit || e.journal.pageLastChange(ref.Store(), ref.Row()>>6) > at {
+	switch commit := v.snap.state.commit; {
+	case !ok || at > commit:
+		row = nil
+	case e.journal.pageLastChange(ref.Store(), ref.Row()>>6) > at:
+		// A row that is as it was has the key that it had.
+		was := row
+		if row, err = v.storedRow(codec, ref); err != nil {
+			return 0, false, err
+		}
+		if bytes.Equal(row, was) {
+			e.rows.confirm(encoded, ref, at, commit)
+		} else {
+			row = nil
+		}
+	}
+	if row == nil {
 		found := false
 		if ref, found, err = getRef(v.snap.db, encoded); err != nil || !found {
 			return 0, false, err
@@ -69,8 +84,8 @@ type foundRow struct {
 
 // noteFound keeps a row that a transaction has read by itself, and may be about to write.
 func (v *View) noteFound(ref RowRef, row []byte) {
-	if v.overlay != nil {
-		v.overlay.found.Store(&foundRow{ref, row, v.snap.state.commit})
+	if v.found != nil {
+		v.found.Store(&foundRow{ref, row, v.snap.state.commit})
 	}
 }
 
@@ -80,6 +95,7 @@ func (v *View) storedRow(codec *tableCodec, ref RowRef) ([]byte, error) {
 	page, slot := ref.Row()>>6, int(ref.Row()&63)
 	r := &pageReader{view: v, codec: codec, store: ref.Store()}
 	r.enterGroup(ref.Group())
+	// The view was taken before: what it sees is marked by now.
 	switch p := r.inMemory(int(page & 1023)); {
 	case p == nil:
 		r.low, r.high = storeBounds(kindRow, uint32(r.store))
@@ -100,7 +116,7 @@ func (v *View) storedRow(codec *tableCodec, ref RowRef) ([]byte, error) {
 			err = cerr
 		}
 		return row, err
-	case p.data == nil:
+	case p.changed.Load()>>slot&1 != 0:
 		return readRow(v.snap.db, codec.tableLayout, ref)
 	default:
 		r.loadCached(page, 1<<slot, p, nil)

@@ -66,9 +66,10 @@ func Open(o Options) (*Engine, error) {
 		base = vfs.Default
 	}
 	e := &Engine{FormatValue: formatPlain, ParseValue: parsePlain, opts: o, log: o.Logger, wal: !o.InMemory,
-		fs: &haltFS{FS: base}, locks: &lockManager{}, rows: newRowCache(max(o.RowCacheBytes, 0)), pages: newPageCache(max(o.PageCacheBytes, 0)), stopped: make(chan struct{})}
+		fs: &haltFS{FS: base}, locks: &lockManager{}, rows: newRowCache(max(o.RowCacheBytes, 0)), stopped: make(chan struct{})}
 	e.stores.stores = map[catalog.StoreID]*storeState{}
 	e.journal.groups = map[groupID]*groupState{}
+	e.pages = newPageCache(max(o.PageCacheBytes, 0), &e.journal, &e.folds)
 	e.redo.e, e.redo.written.L = e, &e.redo.mu
 	e.dirs = directories{root: o.Dir, rows: base.PathJoin(o.Dir, "rows"), temp: base.PathJoin(o.Dir, "tmp")}
 	e.fs.store, e.fs.opening, e.fs.fail = e.dirs.rows, &e.opening, e.fail

@@ -11,15 +11,21 @@ import (
 
 // pageCache keeps packed pages in memory, so that reading their rows takes no search in Pebble.
 //
-// An entry has the rows of the page in commit At. It serves a view S if At ≤ S and the page has not
-// changed after At: it was then the same in both (design.md §2). Or it says that some rows are not
-// packed and have to be looked for one by one, which stays so until the page is folded: folding drops
-// the entry, so that the packed form gets in.
+// An entry has the packed rows of a page as they were in commit At, and marks the slots whose rows have
+// changed since, or were not packed then. It serves a view S if At ≤ S, for all slots that are not marked:
+// those rows are the same in both (design.md §2). The others have to be looked for one by one, until the
+// page is folded: folding drops the entry, so that the new packed form gets in. A view from before that
+// must not bring the old form back: what it finds unpacked is not put in.
+//
+// A commit marks what it changes before it becomes visible, and after it has noted that in the journal; who
+// puts a page in looks at the journal once it is there. So one of the two finds the other's.
 //
 // All methods may be called concurrently.
 type pageCache struct {
-	limit int64
-	bytes atomic.Int64
+	limit   int64
+	bytes   atomic.Int64
+	changes *journal
+	folds   *atomic.Uint64 // Engine.folds
 
 	mu     sync.RWMutex
 	groups map[groupID]*cachedGroup // guarded by mu
@@ -35,12 +41,16 @@ type pageCache struct {
 // cachedGroup holds the cached pages of a group.
 type cachedGroup [GroupPages]atomic.Pointer[cachedPage]
 
-// cachedPage is a page in memory. It is immutable but for used.
+// cachedPage is a page in memory. It is immutable but for changed and used.
 type cachedPage struct {
-	at   uint64 // commit
-	data []byte // a packed page that parsed; nil = not all rows are packed
-	used atomic.Bool
+	at      uint64        // commit
+	data    []byte        // a packed page that parsed; nil = nothing is packed
+	changed atomic.Uint64 // slots that data does not have, or not any more
+	used    atomic.Bool
 }
+
+// allSlots marks every row of a page.
+const allSlots = ^uint64(0)
 
 type cachedSlot struct {
 	group *cachedGroup
@@ -51,8 +61,8 @@ type cachedSlot struct {
 // cachedPageOverhead is about what an entry takes besides its page.
 const cachedPageOverhead = 96
 
-func newPageCache(limitBytes int64) *pageCache {
-	return &pageCache{limit: limitBytes, groups: map[groupID]*cachedGroup{}}
+func newPageCache(limitBytes int64, changes *journal, folds *atomic.Uint64) *pageCache {
+	return &pageCache{limit: limitBytes, changes: changes, folds: folds, groups: map[groupID]*cachedGroup{}}
 }
 
 func (p *cachedPage) sizeBytes() int64 { return int64(len(p.data)) + cachedPageOverhead }
@@ -64,14 +74,14 @@ func (c *pageCache) find(id groupID) *cachedGroup {
 	return c.groups[id]
 }
 
-// get returns the entry of a page that serves a view of commit number commit; nil if there is none.
-// changed is the last commit that changed the page, found out after the view was taken.
-func (g *cachedGroup) get(page int, commit, changed uint64) *cachedPage {
+// get returns the entry of a page that serves a view of commit number commit, or that has no row for any
+// view; nil if there is none.
+func (g *cachedGroup) get(page int, commit uint64) *cachedPage {
 	if g == nil {
 		return nil
 	}
 	p := g[page].Load()
-	if p == nil || p.data != nil && (p.at > commit || changed > p.at) {
+	if p == nil || p.data != nil && p.at > commit {
 		return nil
 	}
 	if !p.used.Load() {
@@ -80,11 +90,11 @@ func (g *cachedGroup) get(page int, commit, changed uint64) *cachedPage {
 	return p
 }
 
-// put remembers a page as a view of commit `at` saw it: data is copied; nil says that not all rows are
-// packed. Without evict it is only kept if there is room.
-func (c *pageCache) put(id groupID, page int, at uint64, data []byte, evict bool) {
-	size := int64(len(data)) + cachedPageOverhead
-	if size > c.limit/8 || !evict && c.bytes.Load()+size > c.limit {
+// put remembers a page as a snapshot saw it: data, which is copied, nil = nothing is packed, and the slots
+// that are not to be taken from it. Without evict it is only kept if there is room.
+func (c *pageCache) put(id groupID, page int, s *snapshot, data []byte, changed uint64, evict bool) {
+	size, at := int64(len(data))+cachedPageOverhead, s.state.commit
+	if size > c.limit/8 || !evict && c.bytes.Load()+size > c.limit || changed != 0 && c.folds.Load() != s.folds {
 		return
 	}
 	g := c.find(id)
@@ -97,22 +107,45 @@ func (c *pageCache) put(id groupID, page int, at uint64, data []byte, evict bool
 		c.mu.Unlock()
 	}
 	old := g[page].Load()
-	if old != nil && old.at >= at {
-		return
+	if old != nil && (old.at >= at || changed != 0 && (data == nil || old.data != nil && old.changed.Load()&^changed == 0)) {
+		return // what is there is newer, or has as much
 	}
 	entry := &cachedPage{at: at, data: bytes.Clone(data)}
+	entry.changed.Store(changed)
 	if !g[page].CompareAndSwap(old, entry) {
 		return
+	}
+	if c.changes.pageLastChange(id.store, uint64(id.group)<<10|uint64(page)) > at {
+		entry.changed.Store(allSlots)
 	}
 	c.bytes.Add(size)
 	c.pages.Add(1)
 	c.gone(old)
+	if changed != 0 && c.folds.Load() != s.folds && g[page].CompareAndSwap(entry, nil) {
+		c.gone(entry)
+		return
+	}
 	c.ringMu.Lock()
 	defer c.ringMu.Unlock()
 	if c.ring = append(c.ring, cachedSlot{g, uint16(page), entry}); len(c.ring) > 2*int(c.pages.Load())+1024 {
 		c.ring = slices.DeleteFunc(c.ring, func(s cachedSlot) bool { return s.group[s.page].Load() != s.entry })
 	}
 	c.makeRoom()
+}
+
+// change marks the rows of a group at positions, which ascend, as changed. The journal has them already,
+// and the commit is not visible yet.
+func (c *pageCache) change(id groupID, positions []uint16) {
+	g := c.find(id)
+	for i := 0; g != nil && i < len(positions); {
+		page, slots := positions[i]>>6, uint64(0)
+		for ; i < len(positions) && positions[i]>>6 == page; i++ {
+			slots |= 1 << (positions[i] & 63)
+		}
+		if p := g[page].Load(); p != nil {
+			p.changed.Or(slots)
+		}
+	}
 }
 
 // gone counts an entry that was taken out; nil is none.

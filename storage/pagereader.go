@@ -28,15 +28,14 @@ type pageReader struct {
 
 	// uncached readers look at what is stored, not at what is kept in memory.
 	uncached bool
-	changes  *groupState  // of the group that was entered; nil: no commit has changed it
-	cached   *cachedGroup // nil = none
+	cached   *cachedGroup // of the group that was entered; nil = none
 
 	// The page being read.
 	page     uint64
 	live     uint64 // slots still to be put into columns
 	single   uint64 // slots whose row is in rows
 	gone     uint64 // slots overridden by a tombstone
-	loose    bool   // an override was met
+	loose    uint64 // slots with an override, wanted or not
 	rows     [PageRows][]byte
 	copied   []byte // overrides, which the iterator's next step would invalidate
 	packed   page   // n = 0: none. Views the iterator's memory
@@ -145,7 +144,7 @@ func (r *pageReader) nextPage() (uint64, error) {
 // place. The iterator stands on the page's first key at or behind the first wanted slot, or beyond
 // the page.
 func (r *pageReader) load(page, want uint64, own []overlayRow) error {
-	r.page, r.single, r.gone, r.copied, r.loose = page, 0, 0, r.copied[:0], false
+	r.page, r.single, r.gone, r.copied, r.loose = page, 0, 0, r.copied[:0], 0
 	r.packed.n, r.packed.present = 0, 0
 	for r.valid {
 		key := r.it.Key()
@@ -167,8 +166,8 @@ func (r *pageReader) load(page, want uint64, own []overlayRow) error {
 			}
 			break
 		}
-		r.loose = true
 		bit := uint64(1) << slot
+		r.loose |= bit
 		switch {
 		case want&bit == 0:
 		case len(value) == 0:
@@ -190,7 +189,8 @@ func (r *pageReader) load(page, want uint64, own []overlayRow) error {
 	return nil
 }
 
-// loadCached makes a page that is kept in memory the page being read, as load does.
+// loadCached makes a page that is kept in memory the page being read, as load does. No wanted row is marked
+// as changed.
 func (r *pageReader) loadCached(page, want uint64, p *cachedPage, own []overlayRow) {
 	r.page, r.single = page, 0
 	r.packed.adopt(p.data, r.codec.tableLayout)
@@ -204,40 +204,25 @@ func (r *pageReader) enterGroup(group int) {
 	if r.uncached {
 		return
 	}
-	e := r.view.snap.e
-	id := groupID{r.store, group}
-	// The view was taken before: what it sees of the group has a state by now.
-	r.changes, r.cached = e.journal.find(id), e.pages.find(id)
+	r.cached = r.view.snap.e.pages.find(groupID{r.store, group})
 }
 
 // inMemory returns a page of the group that was entered, nil if it has to be looked for.
 func (r *pageReader) inMemory(page int) *cachedPage {
-	if r.cached == nil {
-		return nil
-	}
-	return r.cached.get(page, r.view.snap.state.commit, r.lastChange(page))
-}
-
-// lastChange returns the last commit that changed a page of the group that was entered.
-func (r *pageReader) lastChange(page int) uint64 {
-	if r.changes == nil {
-		return r.view.snap.e.journal.floor.Load()
-	}
-	return r.changes.pageLastChange(page)
+	return r.cached.get(page, r.view.snap.state.commit)
 }
 
 // keep puts the page being read, all of which was looked at, into the cache.
 func (r *pageReader) keep(evict bool) {
-	page, e := int(r.page&1023), r.view.snap.e
-	at := r.view.snap.state.commit
-	var data []byte
-	if !r.loose {
-		data = r.packed.data
+	s := r.view.snap
+	data, changed := r.packed.data, r.loose
+	if r.packed.n == 0 || s.e.journal.pageLastChange(r.store, r.page) > s.state.commit {
+		data, changed = nil, allSlots
 	}
-	if r.uncached || !r.loose && (r.packed.n == 0 || r.lastChange(page) > at) {
+	if r.uncached || data == nil && r.loose == 0 {
 		return
 	}
-	e.pages.put(groupID{r.store, int(r.page >> 10)}, page, at, data, evict)
+	s.e.pages.put(groupID{r.store, int(r.page >> 10)}, int(r.page&1023), s, data, changed, evict)
 }
 
 // putOwn puts the overlay's rows in the place of the stored ones.

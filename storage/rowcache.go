@@ -70,17 +70,45 @@ func (c *rowCache) get(key []byte) (row []byte, ref RowRef, at uint64, ok bool) 
 	s, h := c.place(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i := range s.ways(h) {
-		e := &s.ways(h)[i]
-		if e.hash != h || !s.holds(e) || int(e.keyLen) != len(key) {
-			continue
-		}
-		both := s.read(make([]byte, 0, len(key)+int(e.rowSize)), e.pos, len(key)+int(e.rowSize))
-		if string(both[:len(key)]) == string(key) {
-			return both[len(key):], e.ref, e.at, true
+	e := s.entry(h, key)
+	if e == nil {
+		return nil, 0, 0, false
+	}
+	row = s.read(make([]byte, 0, e.rowSize), e.pos+uint64(e.keyLen), int(e.rowSize))
+	return row, e.ref, e.at, true
+}
+
+// find is get without the row.
+func (c *rowCache) find(key []byte) (ref RowRef, at uint64, ok bool) {
+	s, h := c.place(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.entry(h, key)
+	if e == nil {
+		return 0, 0, false
+	}
+	return e.ref, e.at, true
+}
+
+// confirm notes that the key still belongs to the row, as it is remembered, in a later commit.
+func (c *rowCache) confirm(key []byte, ref RowRef, at, later uint64) {
+	s, h := c.place(key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.entry(h, key); e != nil && e.ref == ref && e.at == at {
+		e.at = later
+	}
+}
+
+// entry returns the entry of a key, nil if there is none.
+func (s *rowCacheShard) entry(h uint64, key []byte) *rowCacheSlot {
+	ways := s.ways(h)
+	for i := range ways {
+		if e := &ways[i]; e.hash == h && s.holds(e) && int(e.keyLen) == len(key) && s.equal(e.pos, key) {
+			return e
 		}
 	}
-	return nil, 0, 0, false
+	return nil
 }
 
 // put remembers the row of a key.
@@ -171,6 +199,13 @@ func (s *rowRing) write(b []byte) {
 		s.head += uint64(n)
 		b = b[n:]
 	}
+}
+
+// equal reports whether the ring has these bytes at a position.
+func (s *rowRing) equal(pos uint64, b []byte) bool {
+	at := int(pos % uint64(len(s.ring)))
+	first := min(len(b), len(s.ring)-at)
+	return string(s.ring[at:at+first]) == string(b[:first]) && string(s.ring[:len(b)-first]) == string(b[first:])
 }
 
 // read appends bytes of the ring to dst.

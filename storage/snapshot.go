@@ -15,6 +15,7 @@ type snapshot struct {
 	e     *Engine
 	db    *pebble.Snapshot
 	state *committedState
+	folds uint64 // Engine.folds, or an earlier number
 	refs  atomic.Int64
 }
 
@@ -67,7 +68,7 @@ func (e *Engine) dropStale() {
 }
 
 // dropShared frees the shared snapshot: files were added below the committed state, which later views
-// of their transaction have to show.
+// of their transaction have to show, or rows were packed, which later views are to find so.
 func (e *Engine) dropShared() {
 	if s := e.current.Swap(nil); s != nil {
 		s.release()
@@ -84,7 +85,7 @@ func (e *Engine) dropShared() {
 func (e *Engine) takeSnapshot() *snapshot {
 	for {
 		before := e.sequence.Load()
-		state := e.published.Load()
+		state, folds := e.published.Load(), e.folds.Load()
 		db := e.db.NewSnapshot()
 		ok := before&1 == 0 && e.sequence.Load() == before
 		if !ok {
@@ -94,7 +95,7 @@ func (e *Engine) takeSnapshot() *snapshot {
 		if ok {
 			e.metrics.snapshots.Add(1)
 			e.live.add(state.commit)
-			return &snapshot{e: e, db: db, state: state}
+			return &snapshot{e: e, db: db, state: state, folds: folds}
 		}
 		_ = db.Close()
 		runtime.Gosched()

@@ -136,7 +136,7 @@ func (t *Txn) View() *View {
 	defer t.mu.Unlock()
 	s := t.statementSnapshot()
 	v := newView(s, t.next)
-	v.serial = t.serial
+	v.serial, v.found = t.serial, &t.overlay.found
 	if t.next == nil {
 		v.catalog = s.state.catalog
 	}
@@ -181,7 +181,7 @@ func (t *Txn) latest() *View {
 	if v.catalog == nil {
 		v.catalog = v.snap.state.catalog
 	}
-	v.cmd, v.overlay = math.MaxUint32, t.overlay
+	v.cmd, v.overlay, v.found = math.MaxUint32, t.overlay, &t.overlay.found
 	v.overlay.retain()
 	return v
 }

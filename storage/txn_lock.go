@@ -238,9 +238,15 @@ func (t *Txn) LookupLatest(ctx context.Context, tbl *catalog.Table, index *catal
 // LookupOrLock returns the row that has a key of a unique index, given by RowKeys, in the latest
 // committed state or in the transaction's own writes; a key that no row has is locked for whoever
 // inserts it: what ON CONFLICT needs. A key that was found is not locked, so that references to its row
-// go on: whoever changes the row locks that, and makes sure then that it HasKey. It counts as reading
-// the key.
-func (t *Txn) LookupOrLock(ctx context.Context, tbl *catalog.Table, index *catalog.Index, encoded []byte) (RowRef, bool, error) {
+// go on: whoever changes the row locks that, and makes sure then that it HasKey. at is a commit in or
+// after which the row had it. It counts as reading the key.
+func (t *Txn) LookupOrLock(ctx context.Context, tbl *catalog.Table, index *catalog.Index, encoded []byte) (ref RowRef, at uint64, found bool, err error) {
+	at = t.e.published.Load().commit
+	ref, found, err = t.lookupOrLock(ctx, tbl, index, encoded)
+	return ref, at, found, err
+}
+
+func (t *Txn) lookupOrLock(ctx context.Context, tbl *catalog.Table, index *catalog.Index, encoded []byte) (RowRef, bool, error) {
 	if err := t.checkLookup(index); err != nil {
 		return 0, false, err
 	}
@@ -280,9 +286,17 @@ func (t *Txn) LookupOrLock(ctx context.Context, tbl *catalog.Table, index *catal
 	return t.lookupLatest(index, encoded)
 }
 
-// HasKey reports whether a row that the transaction has locked still has the key that it was found by.
-func (t *Txn) HasKey(index *catalog.Index, encoded []byte, ref RowRef) (bool, error) {
-	now, found, err := t.lookupLatest(index, encoded)
+// HasKey reports whether a row that the transaction has locked still has the key that it was found by, in or
+// after a commit.
+func (t *Txn) HasKey(index *catalog.Index, encoded []byte, ref RowRef, at uint64) (bool, error) {
+	now, deleted, ok, err := t.overlay.lookupKey(index.ID, encoded, math.MaxUint32)
+	if ok || err != nil {
+		return now == ref && !deleted, err
+	}
+	if t.e.journal.pageLastChange(ref.Store(), ref.Row()>>6) <= at {
+		return true, nil
+	}
+	now, found, err := getRef(t.e.db, encoded)
 	return found && now == ref, err
 }
 
@@ -301,6 +315,9 @@ func (t *Txn) checkLookup(index *catalog.Index) error {
 func (t *Txn) lookupLatest(index *catalog.Index, encoded []byte) (RowRef, bool, error) {
 	if ref, deleted, ok, err := t.overlay.lookupKey(index.ID, encoded, math.MaxUint32); ok || err != nil {
 		return ref, !deleted, err
+	}
+	if ref, at, ok := t.e.rows.find(encoded); ok && t.e.journal.pageLastChange(ref.Store(), ref.Row()>>6) <= at {
+		return ref, true, nil
 	}
 	return getRef(t.e.db, encoded)
 }

@@ -106,17 +106,15 @@ func (t *Txn) newestRow(c *tableCodec, ref RowRef) ([]byte, error) {
 	if row, own, err := t.ownRow(ref); own || err != nil {
 		return row, err
 	}
-	changed := t.e.journal.pageLastChange(ref.Store(), ref.Row()>>6)
-	if f := t.overlay.found.Load(); f != nil && f.ref == ref && changed <= f.at {
+	if f := t.overlay.found.Load(); f != nil && f.ref == ref && t.e.journal.pageLastChange(ref.Store(), ref.Row()>>6) <= f.at {
 		return f.row, nil
 	}
-	page := int(ref.Row() >> 6 & 1023)
+	page, slot := ref.Row()>>6, int(ref.Row()&63)
 	pages := t.e.pages.find(groupID{ref.Store(), ref.Group()})
-	if p := pages.get(page, math.MaxUint64, changed); p != nil && p.data != nil {
+	if p := pages.get(int(page&1023), math.MaxUint64); p != nil && p.changed.Load()>>slot&1 == 0 {
 		r := pageReader{codec: c}
-		r.packed.adopt(p.data, c.tableLayout)
-		r.live = r.packed.present
-		return r.loadedRow(int(ref.Row() & 63))
+		r.loadCached(page, 1<<slot, p, nil)
+		return r.loadedRow(slot)
 	}
 	return readRow(t.e.db, c.tableLayout, ref)
 }

@@ -30,7 +30,7 @@ func TestWholeTable(t *testing.T) {
 	wantCode(t, err, sqlerr.LockNotAvailable)
 	key, _, err := e.EncodeKey(tbl, &tbl.Indexes[0], []vector.Datum{vector.IntDatum(vector.I64, 8999)})
 	must(t, err)
-	_, _, err = other.LookupOrLock(bg, tbl, &tbl.Indexes[0], key)
+	_, _, _, err = other.LookupOrLock(bg, tbl, &tbl.Indexes[0], key)
 	wantCode(t, err, sqlerr.LockNotAvailable)
 	_, err = other.LockReferenced(bg, tbl, &tbl.Indexes[0], key)
 	wantCode(t, err, sqlerr.LockNotAvailable)

@@ -16,11 +16,12 @@ import (
 // all methods may be called concurrently.
 type View struct {
 	snap    *snapshot
-	overlay *overlay // nil = no own writes
-	cmd     uint32   // own writes of commands before this one are seen
+	overlay *overlay                  // nil = no own writes
+	found   *atomic.Pointer[foundRow] // of the transaction, nil = none
 	catalog *catalog.Snapshot
 	serial  *serialTxn // notes what is read; nil below Serializable
-	refs    atomic.Int64
+	cmd     uint32     // own writes of commands before this one are seen
+	refs    atomic.Int32
 }
 
 // View returns the latest committed state, counted once for the caller.
