@@ -211,6 +211,13 @@ func TestPageRoundTrip(t *testing.T) {
 		if !ok {
 			t.Fatal("page too large")
 		}
+		var single [][]byte
+		for i := range n {
+			single = append(single, rows.row(first+i))
+		}
+		if again, ok := appendPageOfRows([]byte("xyz"), l.current.row, single, present); !ok || !bytes.Equal(again, data) {
+			t.Fatalf("page of single rows:\n%x\n%x", again, data)
+		}
 		var p page
 		if err := p.parse(data[3:], l); err != nil {
 			t.Fatal(err)

@@ -21,8 +21,10 @@ type pendingCommit struct {
 	loaded  []groupID // groups of stores that a bulk load filled: nobody has seen them yet
 	counts  []countChange
 	bounds  []indexBound
-	files   *sstFiles // of a large transaction: in place of the batch; nil = the batch is it
-	dropped keySpaces // of tables that the transaction drops or empties
+	files   *sstFiles  // of a large transaction: in place of the batch; nil = the batch is it
+	pages   pagePacker // of rows that go to files
+	key     []byte     // scratch
+	dropped keySpaces  // of tables that the transaction drops or empties
 	rows    uint64
 	merged  *catalog.Snapshot // the catalog after the commit, nil = unchanged
 }
@@ -32,6 +34,7 @@ type touchedGroup struct {
 	state     *groupState
 	positions []uint16
 	bits      *GroupBits // instead of positions, where there are many
+	packed    int        // how many of the rows are written in packed pages
 	// marked are the versions whose bits were set before the commit mutex was taken.
 	marked *[]*GroupVersion
 }
@@ -92,7 +95,9 @@ func (t *Txn) newCommit() *pendingCommit {
 	if size < t.e.opts.CommitFileBytes {
 		return &pendingCommit{t: t, batch: t.e.newBatchOf(size)}
 	}
-	return &pendingCommit{t: t, batch: t.e.newBatch(), files: t.e.newCommitFiles()}
+	p := &pendingCommit{t: t, batch: t.e.newBatch(), files: t.e.newCommitFiles()}
+	p.pages.p = p
+	return p
 }
 
 // apply makes the commit visible.
@@ -248,7 +253,11 @@ func (p *pendingCommit) dropSpaces() error {
 // addStore encodes the rows written in one store.
 func (p *pendingCommit) addStore(o *overlay, s *overlayStore) error {
 	delta := int64(0)
-	var key []byte
+	if p.files != nil {
+		if err := p.pages.begin(s.id); err != nil {
+			return err
+		}
+	}
 	for _, n := range slices.Sorted(maps.Keys(s.groups)) {
 		g := s.groups[n]
 		touched := touchedGroup{positions: make([]uint16, 0, len(g.pos))}
@@ -262,22 +271,21 @@ func (p *pendingCommit) addStore(o *overlay, s *overlayStore) error {
 				first = o.rows.at(first.prev)
 			}
 			row := o.arena.at(last.row)
-			if first.inserted && row == nil {
-				continue // came and went
+			if err := p.addRow(s.id, uint64(n)<<16|uint64(pos), row, first.inserted); err != nil {
+				return err
 			}
 			switch {
+			case first.inserted && row == nil:
+				continue
 			case first.inserted:
 				delta++
 			case row == nil:
 				delta--
 			}
-			key = appendRowKey(key[:0], s.id, uint64(n)<<16|uint64(pos))
-			// A deleted row becomes an empty override, never a deletion of the key, which would
-			// bring the row of a packed page back.
-			if err := p.set(key, row); err != nil {
-				return err
-			}
 			touched.positions = append(touched.positions, pos)
+		}
+		if err := p.endGroup(&touched); err != nil {
+			return err
 		}
 		if len(touched.positions) > 0 {
 			touched.state = p.t.e.journal.get(groupID{s.id, n})
@@ -289,6 +297,31 @@ func (p *pendingCommit) addStore(o *overlay, s *overlayStore) error {
 		p.count(p.t.e.stores.get(s.id), delta)
 	}
 	return nil
+}
+
+// addRow writes the newest version of a row, nil if it is deleted, which the transaction may have inserted.
+//
+// A deleted row becomes an empty override, never a deletion of the key, which would bring the row of a packed
+// page back. One that came and went leaves nothing.
+func (p *pendingCommit) addRow(store catalog.StoreID, number uint64, row []byte, inserted bool) error {
+	if p.files != nil {
+		return p.pages.add(number>>6, int(number&63), row, inserted)
+	}
+	if inserted && row == nil {
+		return nil
+	}
+	p.key = appendRowKey(p.key[:0], store, number)
+	return p.set(p.key, row)
+}
+
+// endGroup ends the rows of a group.
+func (p *pendingCommit) endGroup(g *touchedGroup) error {
+	if p.files == nil {
+		return nil
+	}
+	err := p.pages.flush()
+	g.packed, p.pages.packed = p.pages.packed, 0
+	return err
 }
 
 func (p *pendingCommit) count(s *storeState, delta int64) {
@@ -385,7 +418,7 @@ func (e *Engine) publish(p *pendingCommit) (done pendingSync, err error) {
 			g.touch()
 		}
 		positions := g.list()
-		e.journal.record(g.state, positions, next.commit)
+		e.journal.record(g.state, positions, len(positions)-g.packed, next.commit)
 		e.pages.change(g.state.id, positions)
 	}
 	for _, b := range p.bounds {

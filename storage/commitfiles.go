@@ -111,6 +111,9 @@ func (w *commitWriter) run(s *spillStore) error {
 	if err == nil && known {
 		err = w.put(&n)
 	}
+	if err == nil {
+		err = w.endSpace()
+	}
 	for store, delta := range w.counts {
 		if delta != 0 {
 			w.p.count(w.p.t.e.stores.get(store), delta)
@@ -122,10 +125,15 @@ func (w *commitWriter) run(s *spillStore) error {
 // put writes what the commit makes of a row or index entry.
 func (w *commitWriter) put(n *newestVersion) error {
 	if space := spaceOf(n.key); space != w.space {
-		w.space, w.group, w.bound = space, nil, nil
-		w.skip = w.spaces != nil && !w.spaces.has(n.key[0], uint32(space))
-		if err := w.p.files.close(); err != nil {
+		if err := w.endSpace(); err != nil {
 			return err
+		}
+		w.space = space
+		w.skip = w.spaces != nil && !w.spaces.has(n.key[0], uint32(space))
+		if n.key[0] == kindRow {
+			if err := w.p.pages.begin(catalog.StoreID(space)); err != nil {
+				return err
+			}
 		}
 	}
 	switch {
@@ -147,6 +155,26 @@ func (w *commitWriter) put(n *newestVersion) error {
 	return w.p.files.set(n.key, w.value)
 }
 
+// endSpace ends the writing of a store or index.
+func (w *commitWriter) endSpace() error {
+	err := w.endGroup()
+	w.bound = nil
+	if err == nil {
+		err = w.p.files.close()
+	}
+	return err
+}
+
+// endGroup ends the rows of a group.
+func (w *commitWriter) endGroup() error {
+	if w.group == nil {
+		return nil
+	}
+	err := w.p.endGroup(w.group)
+	w.group = nil
+	return err
+}
+
 // spaceOf returns the kind and the number of the key space of a row or index key: its first five bytes.
 func spaceOf(key []byte) (space uint64) {
 	for _, b := range key[:indexPrefixLen] {
@@ -164,6 +192,20 @@ func (s *spaceSet) has(kind byte, number uint32) bool {
 
 func (w *commitWriter) putRow(n *newestVersion) error {
 	store, deleted := catalog.StoreID(w.space), n.flags&spilledDeleted != 0
+	page, slot := splitRowKey(n.key)
+	id := groupID{store, int(page >> 10)}
+	if w.group != nil && w.group.state.id != id {
+		if err := w.endGroup(); err != nil {
+			return err
+		}
+	}
+	row := n.row
+	if deleted {
+		row = nil
+	}
+	if err := w.p.pages.addCopy(page, slot, row, n.inserted); err != nil {
+		return err
+	}
 	switch {
 	case n.inserted && deleted:
 		return nil // came and went
@@ -172,18 +214,13 @@ func (w *commitWriter) putRow(n *newestVersion) error {
 	case deleted:
 		w.counts[store]--
 	}
-	page, slot := splitRowKey(n.key)
-	id := groupID{store, int(page >> 10)}
-	if w.group == nil || w.group.state.id != id {
+	if w.group == nil {
 		w.p.groups = append(w.p.groups, touchedGroup{state: w.p.t.e.journal.get(id), bits: &GroupBits{}})
 		w.group = &w.p.groups[len(w.p.groups)-1]
 	}
 	w.group.bits[page&1023] |= 1 << slot
 	w.p.rows++
-	if deleted {
-		return w.p.files.set(n.key, nil)
-	}
-	return w.p.files.set(n.key, n.row)
+	return nil
 }
 
 // list returns the group's positions, which ascend.

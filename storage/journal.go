@@ -25,7 +25,7 @@ type groupState struct {
 	// pages are last-change numbers per page, nil = only lastChange is known. They are dropped
 	// when too many groups have them.
 	pages atomic.Pointer[pageChanges]
-	// changes counts changed rows since the group was last folded.
+	// changes counts the single rows written since the group was last folded.
 	changes atomic.Int64
 	// versions is replaced, never changed in place, under Engine.commitMu.
 	versions atomic.Pointer[[]*GroupVersion]
@@ -99,9 +99,9 @@ func (g *groupState) pageLastChange(page int) uint64 {
 	return g.lastChange.Load()
 }
 
-// record notes that commit n changes the positions of g. The commit mutex is held and the commit is
-// not visible yet.
-func (j *journal) record(g *groupState, positions []uint16, n uint64) {
+// record notes that commit n changes the positions of g, and writes a number of single rows in it. The commit
+// mutex is held and the commit is not visible yet.
+func (j *journal) record(g *groupState, positions []uint16, single int, n uint64) {
 	p := g.pages.Load()
 	if p == nil {
 		p = &pageChanges{}
@@ -124,7 +124,7 @@ func (j *journal) record(g *groupState, positions []uint16, n uint64) {
 	}
 	g.lastChange.Store(n)
 	g.pages.Store(p)
-	g.changes.Add(int64(len(positions)))
+	g.changes.Add(int64(single))
 }
 
 // GroupVersion is the change journal of one version of a group's column units.

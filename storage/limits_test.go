@@ -107,7 +107,9 @@ func TestFoldWorn(t *testing.T) {
 	must(t, err)
 	must(t, x.Commit(bg))
 	want := committed(t, e, tbl)
-	equal(t, countKeys(t, e, kindRow), 300)
+	if keys := countKeys(t, e, kindRow); keys != 300 && *spillFlag == 0 { // spilled rows are packed at once
+		t.Errorf("%d keys", keys)
+	}
 	e.foldWorn(bg, e.CommitNumber())
 	equal(t, countKeys(t, e, kindRow), 3) // pages 0, 3 and 4; 1 and 2 are gone
 	equal(t, committed(t, e, tbl), want)
