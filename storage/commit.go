@@ -21,10 +21,10 @@ type pendingCommit struct {
 	loaded  []groupID // groups of stores that a bulk load filled: nobody has seen them yet
 	counts  []countChange
 	bounds  []indexBound
-	files   *sstFiles  // of a large transaction: in place of the batch; nil = the batch is it
-	pages   pagePacker // of rows that go to files
-	key     []byte     // scratch
-	dropped keySpaces  // of tables that the transaction drops or empties
+	files   *sstFiles   // of a large transaction: in place of the batch; nil = the batch is it
+	pages   *pagePacker // of many rows; nil = they are written one by one
+	key     []byte      // scratch
+	dropped keySpaces   // of tables that the transaction drops or empties
 	rows    uint64
 	merged  *catalog.Snapshot // the catalog after the commit, nil = unchanged
 }
@@ -91,12 +91,15 @@ func (t *Txn) Commit(ctx context.Context) error {
 
 // newCommit returns the commit of what the transaction has written.
 func (t *Txn) newCommit() *pendingCommit {
-	size := t.overlay.size()
-	if size < t.e.opts.CommitFileBytes {
-		return &pendingCommit{t: t, batch: t.e.newBatchOf(size)}
+	p := &pendingCommit{t: t}
+	if size := t.overlay.size(); size < t.e.opts.CommitFileBytes {
+		p.batch = t.e.newBatchOf(size)
+	} else {
+		p.batch, p.files = t.e.newBatch(), t.e.newCommitFiles()
 	}
-	p := &pendingCommit{t: t, batch: t.e.newBatch(), files: t.e.newCommitFiles()}
-	p.pages.p = p
+	if p.files != nil || t.overlay.rows.len() >= packedRows {
+		p.pages = &pagePacker{p: p}
+	}
 	return p
 }
 
@@ -253,7 +256,7 @@ func (p *pendingCommit) dropSpaces() error {
 // addStore encodes the rows written in one store.
 func (p *pendingCommit) addStore(o *overlay, s *overlayStore) error {
 	delta := int64(0)
-	if p.files != nil {
+	if p.pages != nil {
 		if err := p.pages.begin(s.id); err != nil {
 			return err
 		}
@@ -304,7 +307,7 @@ func (p *pendingCommit) addStore(o *overlay, s *overlayStore) error {
 // A deleted row becomes an empty override, never a deletion of the key, which would bring the row of a packed
 // page back. One that came and went leaves nothing.
 func (p *pendingCommit) addRow(store catalog.StoreID, number uint64, row []byte, inserted bool) error {
-	if p.files != nil {
+	if p.pages != nil {
 		return p.pages.add(number>>6, int(number&63), row, inserted)
 	}
 	if inserted && row == nil {
@@ -316,7 +319,7 @@ func (p *pendingCommit) addRow(store catalog.StoreID, number uint64, row []byte,
 
 // endGroup ends the rows of a group.
 func (p *pendingCommit) endGroup(g *touchedGroup) error {
-	if p.files == nil {
+	if p.pages == nil {
 		return nil
 	}
 	err := p.pages.flush()
@@ -420,6 +423,7 @@ func (e *Engine) publish(p *pendingCommit) (done pendingSync, err error) {
 		positions := g.list()
 		e.journal.record(g.state, positions, len(positions)-g.packed, next.commit)
 		e.pages.change(g.state.id, positions)
+		e.stores.get(g.state.id.store).grow(g.state.id.group + 1)
 	}
 	for _, b := range p.bounds {
 		e.keyBounds.raise(b.index, b.key)
@@ -507,6 +511,7 @@ func (e *Engine) afterPublish(p *pendingCommit, old, next *committedState) {
 	raise(&e.nextStore, uint32(p.merged.NextStore))
 	raise(&e.nextIndex, uint32(p.merged.NextIndex))
 	for _, c := range catalog.Diff(old.catalog, p.merged) {
+		e.stores.know(c.New)
 		if c.Old == nil {
 			continue
 		}

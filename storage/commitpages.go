@@ -7,7 +7,10 @@ import (
 	"github.com/weftdb/weft/catalog"
 )
 
-// pagePacker writes the rows of a large commit. Pages whose rows the transaction has all inserted are written
+// packedRows is from how many rows on a commit looks for pages that are all its own: less need not have one.
+const packedRows = 2*PageRows - 1
+
+// pagePacker writes the rows of a commit of many. Pages whose rows the transaction has all inserted are written
 // packed: nobody else has rows in them, so there is nothing to override, and folding has nothing left to do.
 // Rows come in the order of their keys.
 type pagePacker struct {

@@ -22,10 +22,10 @@ func packedPages(t *testing.T, e *Engine, tbl *catalog.Table) (packed, single in
 	return packed, single
 }
 
-// commitSizes lets commits go to files from a few bytes on, in memory and spilled.
-var commitSizes = []Options{{CommitFileBytes: 1, SpillBytes: 64 << 20}, {CommitFileBytes: 1, SpillBytes: 1}}
+// commitSizes lets commits be batches, files, and files of what was spilled.
+var commitSizes = []Options{{SpillBytes: 64 << 20}, {CommitFileBytes: 1, SpillBytes: 64 << 20}, {CommitFileBytes: 1, SpillBytes: 1}}
 
-// TestCommitPacksPages commits large transactions: of the pages that are all theirs they store packed ones,
+// TestCommitPacksPages commits transactions of many rows: of the pages that are all theirs they store packed ones,
 // of others single rows, and nothing is left for folding but those.
 func TestCommitPacksPages(t *testing.T) {
 	if *spillFlag > 0 {
@@ -35,14 +35,14 @@ func TestCommitPacksPages(t *testing.T) {
 		e := openTest(t, Options{InMemory: true, CommitFileBytes: o.CommitFileBytes, SpillBytes: o.SpillBytes, NoFold: true})
 		tbl := createTable(t, e, kvTable(e, "t"))
 		x := e.Begin(TxnOptions{})
-		insertMany(t, x, tbl, 0, 100, "first")
+		insertMany(t, x, tbl, 0, 200, "first")
 		must(t, x.Commit(bg))
 		packed, single := packedPages(t, e, tbl)
-		equal(t, [2]int{packed, single}, [2]int{1, 36})
+		equal(t, [2]int{packed, single}, [2]int{3, 8})
 
 		x = e.Begin(TxnOptions{})
-		insertMany(t, x, tbl, 100, 1000, "new") // row numbers go on at 128
-		_, err := x.Delete(bg, tbl, []RowRef{refOf(t, x, tbl, 200), refOf(t, x, tbl, 99)})
+		insertMany(t, x, tbl, 200, 1000, "new") // in the same page at first
+		_, err := x.Delete(bg, tbl, []RowRef{refOf(t, x, tbl, 500), refOf(t, x, tbl, 99)})
 		must(t, err)
 		_, err = x.Update(bg, tbl, []RowRef{refOf(t, x, tbl, 300), refOf(t, x, tbl, 0)}, kv(300, "changed", 0, "changed"))
 		must(t, err)

@@ -107,9 +107,7 @@ func TestFoldWorn(t *testing.T) {
 	must(t, err)
 	must(t, x.Commit(bg))
 	want := committed(t, e, tbl)
-	if keys := countKeys(t, e, kindRow); keys != 300 && *spillFlag == 0 { // spilled rows are packed at once
-		t.Errorf("%d keys", keys)
-	}
+	equal(t, countKeys(t, e, kindRow), 4+44+136) // packed pages, single rows behind them, tombstones
 	e.foldWorn(bg, e.CommitNumber())
 	equal(t, countKeys(t, e, kindRow), 3) // pages 0, 3 and 4; 1 and 2 are gone
 	equal(t, committed(t, e, tbl), want)

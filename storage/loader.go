@@ -339,6 +339,7 @@ func finishFresh(loads []*Loader, above []catalog.TableID) error {
 			s.mu.Lock()
 			s.next, s.reserved = n.next, n.next
 			s.mu.Unlock()
+			s.grow(int((n.next + GroupRows - 1) / GroupRows))
 		}
 		next = next.WithTable(l.tbl)
 	}

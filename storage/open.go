@@ -229,6 +229,9 @@ func (e *Engine) load() error {
 	if err := e.loadCounters(); err != nil {
 		return err
 	}
+	for _, t := range snap.Relations() {
+		e.stores.know(t)
+	}
 	if err := e.loadStats(); err != nil {
 		return err
 	}

@@ -21,11 +21,22 @@ type storeState struct {
 	id   catalog.StoreID
 	rows atomic.Int64 // live rows as of the last commit; changed under Engine.commitMu
 
+	// groups is how many groups may hold rows, once counted: those that were stored when somebody first
+	// asked, and those that commits and loads have written to since the database was opened.
+	groups  atomic.Int64
+	counted atomic.Bool
+
 	mu       sync.Mutex // guards the reservation; taken before Engine.commitMu
 	next     uint64     // the next id to hand out
 	reserved uint64     // ids below this are reserved on disk
 
 	sequence sequenceState // of a sequence's store
+}
+
+// grow notes that a number of groups may hold rows.
+func (s *storeState) grow(groups int) {
+	for old := s.groups.Load(); old < int64(groups) && !s.groups.CompareAndSwap(old, int64(groups)); old = s.groups.Load() {
+	}
 }
 
 // storeTable holds the states of all stores.
@@ -34,11 +45,16 @@ type storeTable struct {
 	stores map[catalog.StoreID]*storeState // guarded by mu
 }
 
+// find returns a store's state, nil if there is none.
+func (t *storeTable) find(id catalog.StoreID) *storeState {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.stores[id]
+}
+
 // get returns a store's state, made on first use.
 func (t *storeTable) get(id catalog.StoreID) *storeState {
-	t.mu.RLock()
-	s := t.stores[id]
-	t.mu.RUnlock()
+	s := t.find(id)
 	if s != nil {
 		return s
 	}
@@ -49,6 +65,16 @@ func (t *storeTable) get(id catalog.StoreID) *storeState {
 		t.stores[id] = s
 	}
 	return s
+}
+
+// know makes the states of a table's stores; nil is none.
+func (t *storeTable) know(tbl *catalog.Table) {
+	if tbl == nil {
+		return
+	}
+	for _, s := range tbl.Stores {
+		t.get(s)
+	}
 }
 
 func (t *storeTable) drop(id catalog.StoreID) {

@@ -78,6 +78,28 @@ func (v *View) noteKey(tbl *catalog.Table, index *catalog.Index, encoded []byte)
 
 // Groups returns the number of groups that may hold rows: scan groups 0 … n−1.
 func (v *View) Groups(store catalog.StoreID) (int, error) {
+	n, state := 0, v.snap.e.stores.find(store)
+	if state == nil || !state.counted.Load() {
+		stored, err := v.storedGroups(store)
+		if err != nil {
+			return 0, err
+		}
+		if n = stored; state != nil {
+			state.grow(n)
+			state.counted.Store(true)
+		}
+	}
+	if state != nil {
+		n = int(state.groups.Load())
+	}
+	if v.overlay != nil {
+		n = max(n, v.overlay.groups(store))
+	}
+	return n, nil
+}
+
+// storedGroups counts the groups up to the last stored row.
+func (v *View) storedGroups(store catalog.StoreID) (int, error) {
 	low, high := storeBounds(kindRow, uint32(store))
 	it, err := v.snap.db.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: high})
 	if err != nil {
@@ -88,13 +110,7 @@ func (v *View) Groups(store catalog.StoreID) (int, error) {
 		page, _ := splitRowKey(it.Key())
 		n = int(page>>10) + 1
 	}
-	if err := it.Close(); err != nil {
-		return 0, ioError("read rows", err)
-	}
-	if v.overlay != nil {
-		n = max(n, v.overlay.groups(store))
-	}
-	return n, nil
+	return n, ioError("read rows", it.Close())
 }
 
 // OverlayIDs sets the bits of the group's rows that the view's own transaction wrote, and maybe of
