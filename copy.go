@@ -118,6 +118,9 @@ func (r *running) copy(n *sql.Copy) (*Rows, error) {
 }
 
 func openFile(n *sql.Copy) (*os.File, error) {
+	if isDirectory(n.File) {
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is a directory", n.File).At(n.Start)
+	}
 	f, err := os.Open(n.File)
 	if err != nil {
 		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open file %q for reading: %w", n.File, err).At(n.Start)

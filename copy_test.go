@@ -153,3 +153,65 @@ func TestParquetText(t *testing.T) {
 		t.Errorf("bytea from plain bytes: %s", got)
 	}
 }
+
+// TestCopyToWhatIsThere writes over files, through links and to devices: each stays what it is, and no other file is
+// touched.
+func TestCopyToWhatIsThere(t *testing.T) {
+	db := openMemory(t)
+	s := db.Session()
+	defer s.Close()
+	mustExec(t, s, "create table t (a int); insert into t values (1), (2)")
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(in(name), []byte(text), 0o600), os.Chmod(in(name), mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("old", "old and longer than what comes\n", 0o604)
+	write("old.part", "somebody's\n", 0o600)
+	write("linked", "old\n", 0o640)
+	if err := errors.Join(os.Symlink("linked", in("link")), os.Symlink("later", in("dangling"))); err != nil {
+		t.Skip(err) // a system without links
+	}
+	for _, name := range []string{"new", "old", "link", "dangling"} {
+		mustExec(t, s, "copy t to '"+in(name)+"'")
+	}
+	for name, mode := range map[string]os.FileMode{"new": 0, "old": 0o604, "linked": 0o640, "later": 0} {
+		text, err := os.ReadFile(in(name))
+		info, serr := os.Lstat(in(name))
+		if err != nil || serr != nil || string(text) != "1\n2\n" || !info.Mode().IsRegular() || mode != 0 && info.Mode() != mode {
+			t.Errorf("%s: %q %v %v %v", name, text, info, err, serr)
+		}
+	}
+	for _, name := range []string{"link", "dangling"} {
+		if info, err := os.Lstat(in(name)); err != nil || info.Mode()&os.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more: %v %v", name, info, err)
+		}
+	}
+	if text, err := os.ReadFile(in("old.part")); err != nil || string(text) != "somebody's\n" {
+		t.Errorf("another file has become %q %v", text, err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 7 {
+		t.Errorf("%d files %v", len(entries), err)
+	}
+	before, err := os.Stat(os.DevNull)
+	if err != nil || before.Mode().IsRegular() {
+		t.Fatalf("%s: %v %v", os.DevNull, before, err)
+	}
+	mustExec(t, s, "copy t to '"+os.DevNull+"'")
+	if after, err := os.Stat(os.DevNull); err != nil || after.Mode() != before.Mode() {
+		t.Errorf("%s has become %v %v", os.DevNull, after, err)
+	}
+	_, err = s.Exec(context.Background(), "copy t to '"+dir+"'")
+	var known *weft.Error
+	if !errors.As(err, &known) || known.Code != "42809" || !strings.HasSuffix(known.Message, `for writing: is a directory`) {
+		t.Errorf("to a directory: %v", err)
+	}
+	_, err = s.Exec(context.Background(), "copy t from '"+dir+"'")
+	if !errors.As(err, &known) || known.Code != "42809" || known.Message != `"`+dir+`" is a directory` {
+		t.Errorf("from a directory: %v", err)
+	}
+}

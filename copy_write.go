@@ -3,8 +3,11 @@ package weft
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"os"
+	"path/filepath"
+	"strconv"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -55,10 +58,13 @@ func (r *running) copyTo(n *sql.Copy, o copyOptions) (*Rows, error) {
 	return &Rows{done: true, affected: count, tag: "COPY " + itoa(count)}, nil
 }
 
-// writeFile writes rows to a file, which replaces an older one only when it is complete.
+// writeFile writes rows to a file, which replaces an older one only when it is complete. What is no file, a
+// device or a pipe, is written to as the rows come.
 func writeFile(n *sql.Copy, o copyOptions, rows *Rows) (int64, error) {
-	temp := n.File + ".part"
-	f, err := os.Create(temp)
+	if isDirectory(n.File) {
+		return 0, sqlerr.New(sqlerr.WrongObjectType, "could not open file %q for writing: is a directory", n.File).At(n.Start)
+	}
+	f, target, err := createCopy(n.File)
 	if err != nil {
 		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file %q for writing: %w", n.File, err).At(n.Start)
 	}
@@ -71,15 +77,60 @@ func writeFile(n *sql.Copy, o copyOptions, rows *Rows) (int64, error) {
 	if cerr := f.Close(); err == nil && cerr != nil {
 		err = sqlerr.New(sqlerr.IOError, "write COPY file: %w", cerr)
 	}
+	if target == "" {
+		return count, err
+	}
 	if err == nil {
-		if err = os.Rename(temp, n.File); err != nil {
+		if err = os.Rename(f.Name(), target); err != nil {
 			err = sqlerr.New(sqlerr.IOError, "write COPY file: %w", err)
 		}
 	}
 	if err != nil {
-		os.Remove(temp) // the error that matters is err
+		os.Remove(f.Name()) // the error that matters is err
 	}
 	return count, err
+}
+
+func isDirectory(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// createCopy opens what COPY writes to in place of name: a new file beside target, where links lead to, whose
+// place it is to take, with its mode; target = "" if it is the thing itself.
+func createCopy(name string) (f *os.File, target string, err error) {
+	target, mode := name, os.FileMode(0o666)
+	info, err := os.Stat(name)
+	if errors.Is(err, os.ErrNotExist) {
+		info, err = os.Lstat(name) // a link that leads nowhere yet
+	}
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil:
+		return nil, "", err
+	case !info.Mode().IsRegular():
+		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE, mode)
+		return f, "", err
+	default:
+		mode = info.Mode().Perm()
+		if target, err = filepath.EvalSymlinks(name); err != nil {
+			return nil, "", err
+		}
+	}
+	for i := 0; f == nil; i++ {
+		part := target + ".part"
+		if i > 0 {
+			part += strconv.Itoa(i)
+		}
+		f, err = os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if err != nil && !errors.Is(err, os.ErrExist) {
+			return nil, "", err
+		}
+	}
+	if info != nil { // its mode whatever the process takes from those of new files
+		err = f.Chmod(mode)
+	}
+	return f, target, err
 }
 
 func writeRecords(f io.Writer, o copyOptions, rows *Rows) (int64, error) {
