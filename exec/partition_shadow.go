@@ -133,7 +133,8 @@ func (s *partitionSource) wantNoRow(n planner.Node, why string) error {
 		return nil
 	}
 	query := *s.run.query
-	query.NoRuntimeFilters = true
+	query.NoRuntimeFilters, query.View = true, query.View.Unnoted()
+	defer query.View.Release()
 	beside := *s.run
 	beside.beside, beside.query, beside.env, beside.threads = true, &query, copyEnv(s.run.env, 0), 1
 	beside.stats, beside.clock, beside.ctes, beside.outer = nil, nil, nil, nil

@@ -37,6 +37,18 @@ func newView(s *snapshot, c *catalog.Snapshot) *View {
 	return v
 }
 
+// Unnoted returns a view of the same state whose reads a serializable transaction does not note, counted once
+// for the caller: for checks that read beside a query.
+func (v *View) Unnoted() *View {
+	v.snap.refs.Add(1)
+	u := newView(v.snap, v.catalog)
+	u.overlay, u.cmd = v.overlay, v.cmd
+	if u.overlay != nil {
+		u.overlay.retain()
+	}
+	return u
+}
+
 // Retain adds a user.
 func (v *View) Retain() { v.refs.Add(1) }
 
