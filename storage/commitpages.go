@@ -137,34 +137,15 @@ func (k *pagePacker) pack() bool {
 
 // appendPageOfRows is appendPage for rows in single form, which are all of the layout's version.
 func appendPageOfRows(dst []byte, lay *rowLayout, rows [][]byte, present uint64) ([]byte, bool) {
-	start := len(dst)
-	dst = append(dst, pageFormat, byte(len(rows)))
-	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(lay.cols)))
-	dst = binary.LittleEndian.AppendUint32(dst, lay.version)
-	dst = binary.LittleEndian.AppendUint64(dst, present)
-	directory := len(dst)
-	for range lay.cols {
-		dst = append(dst, 0, 0)
-	}
-	for c := range lay.cols {
-		nulls := uint64(0)
+	return appendPageAreas(dst, lay, len(rows), present, func(dst []byte, c int) (_ []byte, nulls uint64) {
 		for i, row := range rows {
 			nulls |= uint64(row[rowHeader+c>>3]>>(c&7)&1) << i
 		}
 		if nulls != 0 {
 			dst = binary.LittleEndian.AppendUint64(dst, nulls)
 		}
-		dst = appendRowsArea(dst, lay, c, rows, nulls)
-		end := len(dst) - start
-		if end > maxPageBytes {
-			return dst[:start], false
-		}
-		if nulls != 0 {
-			end |= areaHasNulls
-		}
-		binary.LittleEndian.PutUint16(dst[directory+2*c:], uint16(end))
-	}
-	return dst, true
+		return appendRowsArea(dst, lay, c, rows, nulls), nulls
+	})
 }
 
 // appendRowsArea is appendArea for rows in single form.

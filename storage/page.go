@@ -37,6 +37,23 @@ func appendPage(dst []byte, l *tableLayout, vecs []*vector.Vector, first, n int,
 			return dst, false
 		}
 	}
+	return appendPageAreas(dst, lay, n, present, func(dst []byte, c int) (_ []byte, nulls uint64) {
+		from := l.current.from[c]
+		if from < 0 { // dropped columns are NULL
+			nulls = ^uint64(0) >> (64 - n)
+			dst = binary.LittleEndian.AppendUint64(dst, nulls)
+			return append(dst, make([]byte, n*max(lay.cols[c].width, 2))...), nulls
+		}
+		if nulls = nullBits(vecs[from], first, n); nulls != 0 {
+			dst = binary.LittleEndian.AppendUint64(dst, nulls)
+		}
+		return appendArea(dst, vecs[from], first, n, nulls), nulls
+	})
+}
+
+// appendPageAreas appends the packed page of n rows, whose areas, each behind the word of its NULLs if it has
+// any, are appended by area. It reports false, with dst unchanged, if the page would be too large.
+func appendPageAreas(dst []byte, lay *rowLayout, n int, present uint64, area func(dst []byte, c int) (_ []byte, nulls uint64)) ([]byte, bool) {
 	start := len(dst)
 	dst = append(dst, pageFormat, byte(n))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(len(lay.cols)))
@@ -47,17 +64,8 @@ func appendPage(dst []byte, l *tableLayout, vecs []*vector.Vector, first, n int,
 		dst = append(dst, 0, 0)
 	}
 	for c := range lay.cols {
-		nulls := ^uint64(0) >> (64 - n) // dropped columns are NULL
-		if from := l.current.from[c]; from >= 0 {
-			nulls = nullBits(vecs[from], first, n)
-			if nulls != 0 {
-				dst = binary.LittleEndian.AppendUint64(dst, nulls)
-			}
-			dst = appendArea(dst, vecs[from], first, n, nulls)
-		} else {
-			dst = binary.LittleEndian.AppendUint64(dst, nulls)
-			dst = append(dst, make([]byte, n*max(lay.cols[c].width, 2))...)
-		}
+		var nulls uint64
+		dst, nulls = area(dst, c)
 		end := len(dst) - start
 		if end > maxPageBytes {
 			return dst[:start], false
