@@ -324,3 +324,70 @@ func collect(node map[string]any, into *[]string) {
 		*into = append(*into, key+": "+string(text))
 	}
 }
+
+// TestExplainWrites has PostgreSQL's lines of what INSERT with ON CONFLICT and MERGE have done.
+func TestExplainWrites(t *testing.T) {
+	s := openMemory(t).Session()
+	defer s.Close()
+	mustExec(t, s, "create table a (id int primary key, x int); insert into a select g, g from generate_series(1, 9) g; create table p (id int primary key, x int) partition by range (id); create table p1 partition of p for values from (0) to (5); create table p2 partition of p for values from (5) to (100); insert into p select id, x from a")
+	const analyze, asJSON = "explain (analyze, costs off, timing off, summary off) ", "explain (analyze, costs off, timing off, summary off, format json) "
+	for _, c := range []struct {
+		query string
+		want  []string
+	}{
+		{analyze + "insert into a values (1, 2), (11, 3), (11, 4) on conflict do nothing", []string{"Conflict Resolution: NOTHING", "Tuples Inserted: 1", "Conflicting Tuples: 2"}},
+		{analyze + "insert into a values (2, 2), (3, 3), (12, 3) on conflict (id) do update set x = 0 where a.x > 2",
+			[]string{"Conflict Resolution: UPDATE", "Conflict Arbiter Indexes: a_pkey", "Conflict Filter: (x > 2)", "Tuples Inserted: 1", "Conflicting Tuples: 2"}},
+		{analyze + "insert into p values (1, 1), (7, 7), (20, 1), (21, 1) on conflict (id) do update set x = 0", []string{"Tuples Inserted: 2", "Conflicting Tuples: 2"}},
+		{analyze + "insert into a select 30, 1 where false on conflict do nothing", []string{"Tuples Inserted: 0", "Conflicting Tuples: 0"}},
+		{asJSON + "insert into a values (1, 2), (13, 3) on conflict on constraint a_pkey do nothing",
+			[]string{`"Conflict Resolution": "NOTHING",`, `"Conflict Arbiter Indexes": ["a_pkey"],`, `"Tuples Inserted": 1,`, `"Conflicting Tuples": 1,`}},
+		{analyze + "merge into a using (values (1, 1), (40, 2), (2, 2), (3, 3), (4, 4)) v (id, x) on a.id = v.id when matched and v.x = 2 then delete when matched and v.x = 3 then do nothing when matched and v.x = 1 then update set x = 5 when not matched then insert values (v.id, v.x)",
+			[]string{"Tuples: inserted=1 updated=1 deleted=1 skipped=2"}},
+		{asJSON + "merge into p using (values (1, 1), (50, 2)) v (id, x) on p.id = v.id when matched then update set id = 60 when not matched then do nothing",
+			[]string{`"Tuples Inserted": 0,`, `"Tuples Updated": 1,`, `"Tuples Deleted": 0,`, `"Tuples Skipped": 1,`}},
+	} {
+		lines := strings.Split(strings.Join(explainLines(t, s, c.query), "\n"), "\n")
+		at := 0
+		for _, line := range lines {
+			if at < len(c.want) && strings.TrimSpace(line) == c.want[at] {
+				at++
+			}
+		}
+		if at < len(c.want) {
+			t.Errorf("%s: no line %q in\n%s", c.query, c.want[at], strings.Join(lines, "\n"))
+		}
+	}
+	for _, row := range explainLines(t, s, analyze+"merge into a using (select 1 where false) v on a.id = 1 when matched then delete") {
+		if strings.HasPrefix(row, "Tuples:") {
+			t.Errorf("a MERGE of no rows says %q", row)
+		}
+	}
+	if lines := explainLines(t, s, "explain insert into a values (1, 1) on conflict do nothing"); slices.ContainsFunc(lines, func(l string) bool { return strings.Contains(l, "Arbiter") || strings.Contains(l, "Tuples") }) {
+		t.Errorf("without a target, and not run: %q", lines)
+	}
+}
+
+// TestExplainOuterColumns names the outer row's columns where a plan is run for each of them, and puts what an index
+// is searched by behind what it is of.
+func TestExplainOuterColumns(t *testing.T) {
+	s := openMemory(t).Session()
+	defer s.Close()
+	mustExec(t, s, "create table a (id int primary key, x int); create table b (id int primary key, aid int, y int); create index on b (aid); insert into a select g, g % 10 from generate_series(1, 10) g; insert into b select g, g % 1000, g from generate_series(1, 50000) g; analyze")
+	for query, want := range map[string]string{
+		"select * from a join b on a.id = b.aid":                                                                "Index Cond: (b.aid = a.id)",
+		"select * from a where exists (select 1 from b where a.id = b.aid and b.y > a.x)":                       "Filter: (b.y > a.x)",
+		"select * from a, lateral (select * from b where b.aid = a.id + 1 limit 1) l":                           "Index Cond: (b.aid = (a.id + 1))",
+		"select * from a a1 join a a2 on a1.x = a2.id + 1 join b on b.aid = a2.x where 3 > b.aid and a1.id = 1": "Index Cond: (b.aid = a2.x)",
+		"select * from b where 5 < aid and aid < 8":                                                             "Index Cond: ((aid > 5) AND (aid < 8))",
+		"select x, (select y from b where b.aid = a.x and b.id <> a.id order by y limit 1) from a":              "Index Cond: (b.aid = a.x)",
+	} {
+		if lines := explainLines(t, s, "explain (costs off) "+query); !slices.Contains(lines, want) {
+			t.Errorf("%s: no line %q in\n%s", query, want, strings.Join(lines, "\n"))
+		}
+	}
+	mustExec(t, s, "prepare q as select * from a join b on b.aid = a.id where a.x > $1 and b.y < $2")
+	if lines := explainLines(t, s, "explain (costs off) execute q (3, 100)"); !slices.Contains(lines, "Index Cond: (b.aid = a.id)") {
+		t.Errorf("a prepared statement:\n%s", strings.Join(lines, "\n"))
+	}
+}

@@ -15,6 +15,7 @@ import (
 // mergeOp does what the WHEN clauses of MERGE say with each joined row. It runs on one worker.
 type mergeOp struct {
 	run    *run
+	stats  *nodeStats // of the node, nil without ANALYZE
 	node   *planner.Merge
 	writes []*writeOp // as node.Whens; nil: DO NOTHING
 	target []int      // where the input has the table's columns, −1 = nowhere
@@ -25,7 +26,7 @@ type mergeOp struct {
 }
 
 func (b *builder) merge(n *planner.Merge) ([]*stream, error) {
-	op := &mergeOp{run: b.run, node: n, changed: map[storage.RowRef]struct{}{}, stale: map[storage.RowRef]struct{}{}}
+	op := &mergeOp{run: b.run, stats: b.run.stats.of(n), node: n, changed: map[storage.RowRef]struct{}{}, stale: map[storage.RowRef]struct{}{}}
 	at := layout(n.Input.Cols())
 	for _, c := range n.Target {
 		if c == nil {
@@ -135,6 +136,7 @@ func (op *mergeOp) Open(w *Worker, out Pusher) (Pusher, error) {
 func (m *mergePusher) Flush() error { return m.out.Flush() }
 
 func (m *mergePusher) Push(b *vector.Batch) error {
+	tallied(m.op.stats, factMerged, func(t *mergeTally) { t.rows += int64(b.Live()) })
 	for rows := cut(b, 0, b.Live(), make(vector.Sel, b.N)); len(rows) > 0; {
 		var err error
 		if rows, err = m.push(b, rows); err != nil {
@@ -272,14 +274,41 @@ func (m *mergePusher) carryOut(c *mergeClause, b *vector.Batch, chosen mergeRows
 	for _, ref := range chosen.refs {
 		m.op.changed[ref] = struct{}{}
 	}
+	m.count(c.Action, len(chosen.rows))
 	c.writer.again = func(stale vector.Sel, refs []storage.RowRef) error {
 		for _, ref := range refs {
 			delete(m.op.changed, ref)
 			m.op.stale[ref] = struct{}{}
 		}
+		m.count(c.Action, -len(refs)) // they are merged again
 		return m.mergeNewest(b, stale, refs)
 	}
 	return c.writer.change(&rows, chosen.refs)
+}
+
+// count counts rows that an action is carried out for, for EXPLAIN ANALYZE.
+func (m *mergePusher) count(action sql.MergeAction, rows int) {
+	tallied(m.op.stats, factMerged, func(t *mergeTally) {
+		switch n := int64(rows); action {
+		case sql.MergeInsert:
+			t.inserted += n
+		case sql.MergeUpdate:
+			t.updated += n
+		case sql.MergeDelete:
+			t.deleted += n
+		}
+	})
+}
+
+// factMerged is the line of what MERGE has done.
+const factMerged = "Tuples"
+
+// mergeTally counts the source rows of MERGE by what came of them.
+type mergeTally struct{ rows, inserted, updated, deleted int64 }
+
+func (t *mergeTally) facts(key string, _ int64) []planner.Fact {
+	return oneFact(key, planner.Counts{{Name: "inserted", N: t.inserted}, {Name: "updated", N: t.updated},
+		{Name: "deleted", N: t.deleted}, {Name: "skipped", N: t.rows - t.inserted - t.updated - t.deleted}})
 }
 
 // staleRow is a row of a batch whose row of the table was changed by another transaction.

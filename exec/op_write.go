@@ -15,6 +15,7 @@ import (
 // one worker.
 type writeOp struct {
 	run      *run
+	stats    *nodeStats // of the node, nil without ANALYZE
 	table    *catalog.Table
 	home     home
 	bound    *planner.PartitionCheck // of a partition
@@ -37,7 +38,7 @@ type writeOp struct {
 }
 
 func (b *builder) write(n planner.Node) ([]*stream, error) {
-	op := &writeOp{run: b.run}
+	op := &writeOp{run: b.run, stats: b.run.stats.of(n)}
 	var returning []planner.Item
 	switch n := n.(type) {
 	case *planner.Insert:

@@ -42,6 +42,7 @@ var errAffectedTwice = sqlerr.New(sqlerr.CardinalityViolation, "ON CONFLICT DO U
 
 func newUpsert(w *writePusher) (*upsert, error) {
 	u := &upsert{w: w, node: w.op.conflict, changed: w.op.seen, pending: map[string]struct{}{}}
+	u.count(0, 0)
 	if !u.node.Update {
 		return u, nil
 	}
@@ -57,6 +58,12 @@ func newUpsert(w *writePusher) (*upsert, error) {
 		u.where, err = expr.CompileFilter(u.node.Where, at, w.op.run.env)
 	}
 	return u, err
+}
+
+// count counts rows for EXPLAIN ANALYZE.
+func (u *upsert) count(inserted, conflicting int) {
+	u.w.op.stats.count("Tuples Inserted", int64(inserted))
+	u.w.op.stats.count("Conflicting Tuples", int64(conflicting))
 }
 
 // write inserts or updates the rows of a batch, which have passed the table's checks.
@@ -102,6 +109,7 @@ func (u *upsert) place(b *vector.Batch, k int, row uint16) error {
 			if u.node.Update {
 				return errAffectedTwice
 			}
+			u.count(0, 1)
 			return nil
 		}
 		keys = append(keys, string(key))
@@ -123,6 +131,7 @@ func (u *upsert) place(b *vector.Batch, k int, row uint16) error {
 // conflict treats a row whose key exists.
 func (u *upsert) conflict(b *vector.Batch, x conflicting) error {
 	if !u.node.Update {
+		u.count(0, 1)
 		if u.w.op.run.query.Txn.RereadsRows() {
 			return nil
 		}
@@ -199,6 +208,7 @@ func (u *upsert) updateExisting(b *vector.Batch) (gone []conflicting, err error)
 			gone = append(gone, x)
 		}
 	}
+	u.count(0, len(stay))
 	view := txn.LatestView()
 	defer view.Release()
 	for from := 0; from < len(refs); {
@@ -224,6 +234,7 @@ func (u *upsert) insert(b *vector.Batch) error {
 	if err != nil {
 		return err
 	}
+	u.count(len(refs), 0)
 	for _, ref := range refs {
 		u.changed[ref] = struct{}{}
 	}

@@ -56,7 +56,7 @@ func (d *detail) is(nodeType, name string, members ...Fact) {
 
 // Explain renders a plan as lines of text or of JSON.
 func Explain(p *Plan, o ExplainOptions) []string {
-	e := &explainer{plan: p, options: o, alias: map[expr.ColID]string{}, names: map[Node]string{}, param: map[int]string{}, proofs: newProver(o.Rows)}
+	e := &explainer{plan: p, options: o, alias: map[expr.ColID]string{}, names: map[Node]string{}, param: map[int]string{}, outer: map[int]*expr.Col{}, proofs: newProver(o.Rows)}
 	e.nameColumns()
 	root := e.tree()
 	if o.JSON {
@@ -83,6 +83,7 @@ type explainer struct {
 	alias   map[expr.ColID]string // relation of each scanned column, when there is more than one
 	names   map[Node]string       // of relations
 	param   map[int]string
+	outer   map[int]*expr.Col // of the rows that an Apply runs its inner plan for, by parameter
 	proofs  *prover
 	values  map[expr.ColID]expr.Expr // what projections compute, for printing
 }
@@ -107,6 +108,9 @@ func (e *explainer) resolve(x expr.Expr, depth int) expr.Expr {
 		case *expr.Param:
 			if name, ok := e.param[x.Index]; ok {
 				return &expr.Col{Typ: x.Typ, Name: name}
+			}
+			if col := e.outer[x.Index]; col != nil && depth < printDepth {
+				return e.resolve(col, depth+1)
 			}
 		case *aggregateRef:
 			return &expr.Col{Typ: x.Type(), Name: e.aggregateText(x.call)}

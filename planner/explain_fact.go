@@ -46,6 +46,16 @@ type List struct {
 	Separator string
 }
 
+// Counts are figures of PostgreSQL's that text prints on one line, those that are not 0 as name=count, and that
+// are members of their own in JSON, the key in front of the name.
+type Counts []Count
+
+// Count is one of them. Its name is a word in lower case.
+type Count struct {
+	Name string
+	N    int64
+}
+
 // own reports whether a fact is one of weft's own that consists of several figures.
 func (f Fact) own() bool {
 	switch f.Value.(type) {
@@ -91,6 +101,14 @@ func (e *explainer) line(value any) string {
 		return fmt.Sprintf("%.2f ms", float64(v)/float64(time.Millisecond))
 	case RowsBound:
 		return v.String()
+	case Counts:
+		var counted []string
+		for _, c := range v {
+			if c.N != 0 {
+				counted = append(counted, fmt.Sprintf("%s=%d", c.Name, c.N))
+			}
+		}
+		return strings.Join(counted, " ")
 	case Parts:
 		var b strings.Builder
 		for _, p := range v {

@@ -114,6 +114,12 @@ type property struct {
 // withFacts adds facts in order.
 func (e *explainer) withFacts(o object, facts []Fact) object {
 	for _, f := range facts {
+		if counts, ok := f.Value.(Counts); ok {
+			for _, c := range counts {
+				o = append(o, property{f.Key + " " + strings.ToUpper(c.Name[:1]) + c.Name[1:], c.N})
+			}
+			continue
+		}
 		value := e.jsonValue(f.Value)
 		if f.Item != "" {
 			o = o.withItem(f.jsonKey(), value.(object))

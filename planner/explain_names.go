@@ -30,6 +30,10 @@ func (e *explainer) nameColumns() {
 			for _, a := range n.Aggs {
 				e.values[a.Col.ID] = &aggregateRef{call: a.Call}
 			}
+		case *Apply:
+			for _, p := range n.Params {
+				e.outer[p.Index] = p.Col
+			}
 		}
 		return true
 	}

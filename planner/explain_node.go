@@ -122,11 +122,14 @@ func (e *explainer) describeConflict(c *OnConflict, d *detail) {
 	if c.Update {
 		resolution = "UPDATE"
 	}
-	var names []string
-	for _, x := range c.Arbiters {
-		names = append(names, x.Name)
+	d.facts = append(d.facts, Fact{Key: "Conflict Resolution", Value: resolution})
+	if !c.Any { // else all unique indexes are
+		var names []string
+		for _, x := range c.Arbiters {
+			names = append(names, x.Name)
+		}
+		d.facts = append(d.facts, Fact{Key: "Conflict Arbiter Indexes", Value: names})
 	}
-	d.facts = append(d.facts, Fact{Key: "Conflict Resolution", Value: resolution}, Fact{Key: "Conflict Arbiter Indexes", Value: names})
 	if c.Where != nil {
 		d.facts = append(d.facts, Fact{Key: "Conflict Filter", Value: e.print(c.Where)})
 	}
@@ -220,7 +223,7 @@ func (e *explainer) describeScan(n *Scan, d *detail) {
 		members := []Fact{{Key: "Scan Direction", Value: direction}, {Key: "Index Name", Value: index}}
 		d.is(nodeType, using+index+" on "+table, append(members, relation...)...)
 		if len(n.Index.Conds) > 0 {
-			d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.conditions(n.Index.Conds)})
+			d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.indexConditions(n, n.Index.Conds)})
 		}
 	case AccessBitmap:
 		d.is("Bitmap Heap Scan", "Bitmap Heap Scan on "+table, relation...)
@@ -276,7 +279,7 @@ func (e *explainer) describeBitmap(n *Scan, s *BitmapScan) *detail {
 		index := s.Index.Index.Name
 		d.is("Bitmap Index Scan", "Bitmap Index Scan on "+index, Fact{Key: "Index Name", Value: index})
 		if len(s.Index.Conds) > 0 {
-			d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.conditions(s.Index.Conds)})
+			d.facts = append(d.facts, Fact{Key: "Index Cond", Value: e.indexConditions(n, s.Index.Conds)})
 		}
 	case s.Or:
 		d.is("BitmapOr", "BitmapOr")
@@ -287,6 +290,26 @@ func (e *explainer) describeBitmap(n *Scan, s *BitmapScan) *detail {
 		d.kids = append(d.kids, e.describeBitmap(n, kid))
 	}
 	return d
+}
+
+// indexConditions prints what an index is searched by, the indexed side of comparisons first.
+func (e *explainer) indexConditions(n *Scan, conds []expr.Expr) string {
+	own := func(x expr.Expr) bool {
+		read := columnSet(x)
+		return slices.ContainsFunc(n.Columns, func(c ScanCol) bool { return read[c.Col.ID] })
+	}
+	turned := make([]expr.Expr, len(conds))
+	for i, cond := range conds {
+		turned[i] = cond
+		call, ok := cond.(*expr.Call)
+		if !ok || len(call.Args) != 2 || mirroredOp[call.Fn.Name] == "" || own(call.Args[0]) || !own(call.Args[1]) {
+			continue
+		}
+		if t, err := expr.ResolveBinary(mirroredOp[call.Fn.Name], call.Args[1], call.Args[0], call.Pos); err == nil {
+			turned[i] = t
+		}
+	}
+	return e.conditions(turned)
 }
 
 // keyConditions are what a key look-up compares.

@@ -24,7 +24,11 @@ func (e *explainer) text(d *detail, indent int, lines *[]string) {
 		if f.Value == any(int64(0)) && strings.HasPrefix(f.Key, "Rows Removed by") {
 			continue // PostgreSQL leaves it to the other formats
 		}
-		line := f.Key + ": " + e.line(f.Value)
+		value := e.line(f.Value)
+		if _, ok := f.Value.(Counts); ok && value == "" {
+			continue
+		}
+		line := f.Key + ": " + value
 		if !f.own() {
 			*lines = append(*lines, pad+line)
 			continue
