@@ -236,11 +236,11 @@ func (r *running) timed() (*running, context.CancelFunc) {
 // query runs SELECT, INSERT, UPDATE, DELETE or MERGE.
 func (r *running) query() (*Rows, error) {
 	if q, ok := r.stmt.(*sql.Select); ok {
-		if !locksRows(q) {
+		if firstLock(q) == nil {
 			return r.read()
 		}
 		if r.s.readOnly() {
-			return nil, sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute SELECT FOR UPDATE in a read-only transaction")
+			return nil, errReadOnly(q)
 		}
 	}
 	if err := r.refuseIfReadOnly(); err != nil {
@@ -348,17 +348,6 @@ func (r *running) execQuery(ctx context.Context, plan *planner.Plan, view *stora
 	return q
 }
 
-// locksRows reports whether a query has FOR UPDATE or the like in it.
-func locksRows(q *sql.Select) bool {
-	found := false
-	sql.Inspect(q, func(n sql.Node) bool {
-		if q, ok := n.(*sql.Select); ok && len(q.Locking) > 0 {
-			found = true
-		}
-		return !found
-	})
-	return found
-}
 
 // write runs a plan that writes, to its end, and what its foreign keys make of it.
 func (r *running) write(plan *cachedPlan, w *work, view *storage.View) (*Rows, error) {

@@ -129,6 +129,9 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	default:
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "EXPLAIN of this statement is not supported").At(n.Start)
 	}
+	if q, reads := stmt.(*sql.Select); o.Analyze && r.s.currentTxOptions().ReadOnly && (!reads || firstLock(q) != nil) {
+		return nil, errReadOnly(stmt)
+	}
 	var started time.Time
 	locked, view, err := r.lockedPlan(w, func(c *catalog.Snapshot) (*cachedPlan, error) {
 		in := r.s.input(c)

@@ -99,9 +99,6 @@ func (s *Session) rollback() {
 	}
 }
 
-// readOnly reports whether the open transaction may not write.
-func (s *Session) readOnly() bool { return s.txn != nil && s.txOptions.ReadOnly }
-
 func (s *Session) endTxn() {
 	s.txn, s.failed, s.viewDDL, s.saves = nil, false, false, nil
 	s.pending, s.constraints = nil, constraintModes{}
@@ -228,39 +225,6 @@ func (s *Session) setTxOptions(o TxOptions, deferrable bool) error {
 	s.txn.SetModes(storedLevels[o.Isolation], o.ReadOnly, o.Deferrable)
 	s.txOptions = o
 	return nil
-}
-
-// refuseIfReadOnly fails for a statement that changes data in a transaction that must not.
-func (r *running) refuseIfReadOnly() error {
-	if !r.s.currentTxOptions().ReadOnly {
-		return nil
-	}
-	name := "this statement"
-	switch r.stmt.(type) {
-	case *sql.Insert:
-		name = "INSERT"
-	case *sql.Update:
-		name = "UPDATE"
-	case *sql.Delete:
-		name = "DELETE"
-	case *sql.Merge:
-		name = "MERGE"
-	case *sql.Copy:
-		name = "COPY FROM"
-	case *sql.CreateTable:
-		name = "CREATE TABLE"
-	case *sql.CreateTableAs:
-		name = "CREATE TABLE AS"
-	case *sql.AlterTable:
-		name = "ALTER TABLE"
-	case *sql.Truncate:
-		name = "TRUNCATE TABLE"
-	case *sql.CreateSchema:
-		name = "CREATE SCHEMA"
-	case *sql.Drop:
-		name = "DROP"
-	}
-	return sqlerr.New(sqlerr.ReadOnlyTransaction, "cannot execute %s in a read-only transaction", name).At(r.stmt.SourceSpan().Start)
 }
 
 // restoreReadOnly ends what SET TRANSACTION READ ONLY did after a savepoint, whichever way that ends.
