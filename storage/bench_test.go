@@ -68,13 +68,41 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
+// rewriteRows updates every n-th row of the first group, to what it is.
+func rewriteRows(b *testing.B, e *Engine, tbl *catalog.Table, n int) {
+	x := e.Begin(TxnOptions{})
+	cols := make([]int, len(tbl.Columns))
+	for i := range cols {
+		cols[i] = i
+	}
+	for from := uint64(0); from < 65_000; from += uint64(n) * 512 {
+		var ids []uint64
+		var refs []RowRef
+		for id := from; id < min(65_000, from+uint64(n)*512); id += uint64(n) {
+			ids, refs = append(ids, id), append(refs, MakeRowRef(tbl.Stores[0], id))
+		}
+		v := x.View()
+		var rows vector.Batch
+		_, err := v.Fetch(tbl, tbl.Stores[0], ids, cols, &rows)
+		must(b, err)
+		_, err = x.Update(bg, tbl, refs, &rows)
+		must(b, err)
+		v.Release()
+	}
+	must(b, x.Commit(bg))
+}
+
 func BenchmarkFetch(b *testing.B) {
 	e, tbl := loadedEngine(b, 64)
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
-		name string
-		gap  int // average distance of the rows
-	}{{"clustered", 1}, {"1in10", 10}, {"1in64", 64}} {
+		name    string
+		gap     int // average distance of the rows
+		changed int // of how many rows one has changed, 0 = none
+	}{{"clustered", 1, 0}, {"1in10", 10, 0}, {"1in64", 64, 0}, {"1in10-changed", 10, 200}, {"1in64-changed", 64, 200}} {
+		if c.changed > 0 && c.gap == 10 {
+			rewriteRows(b, e, tbl, c.changed)
+		}
 		for _, cols := range [][]int{{4}, {4, 5, 10, 13, 15}} {
 			b.Run(c.name+"/"+string(rune('0'+len(cols)))+"cols", func(b *testing.B) {
 				v := e.View()

@@ -55,11 +55,20 @@ func (f *Fetcher) Fetch(store catalog.StoreID, ids []uint64, b *vector.Batch) (m
 		f.bound()
 	}
 	f.begin()
-	if ok, err := f.fetchCached(ids); ok || err != nil {
-		f.finish(b, len(ids))
-		return nil, err
-	}
+	next, pause := 0, fewCached // where rows are tried together again, after how many that cannot be
 	for at := 0; at < len(ids); {
+		if at >= next {
+			together, err := f.fetchCached(at, ids[at:])
+			if err != nil {
+				return nil, err
+			}
+			if at += together; at == len(ids) {
+				break
+			}
+			if next = at; together == 0 {
+				next, pause = at+pause, 2*pause
+			}
+		}
 		page, want := ids[at]>>6, uint64(0)
 		n := 0
 		for ; at+n < len(ids) && ids[at+n]>>6 == page; n++ {

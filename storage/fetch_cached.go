@@ -14,43 +14,44 @@ type cachedPlace struct {
 	rows  int // of the page
 }
 
-// fetchCached is Fetch for rows that are all in packed pages in memory, of one schema version, and not
-// changed since, none of them written by the view's transaction. It reports false, with nothing done, if they are not.
+// fewCached is from how many rows on they are worth to be fetched together.
+const fewCached = 16
+
+// fetchCached is Fetch for the first of some rows, put behind the first `at`: for those, up to one that is not,
+// that are in packed pages in memory, of one schema version, and not changed since, none of them written by the
+// view's transaction. It returns how many that are, 0 if they are few.
 //
 // Scattered rows cost a miss of the processor's caches for each step to them: the page's entry, its
 // header, each value. So each step is made for all rows before the next one, in loops short enough for
 // the processor to wait for many at once.
-func (f *Fetcher) fetchCached(ids []uint64) (bool, error) {
-	if f.view.overlay != nil || f.uncached || len(ids) == 0 || ids[len(ids)-1]>>6-ids[0]>>6 < uint64(len(ids))/16 {
-		return false, nil // rows close together are copied in runs
+func (f *Fetcher) fetchCached(at int, ids []uint64) (n int, err error) {
+	if f.view.overlay != nil || f.uncached || len(ids) < fewCached && at > 0 || ids[len(ids)-1]>>6-ids[0]>>6 < uint64(len(ids))/16 {
+		return 0, nil // rows close together are copied in runs
 	}
 	f.places = f.places[:0]
-	for from := 0; from < len(ids); {
-		group := ids[from] >> 16
-		to := from + 1
-		for to < len(ids) && ids[to]>>16 == group {
+	for from := 0; from < len(ids) && from == len(f.places); {
+		group, to := ids[from]>>16, from+1
+		for to < min(len(ids), from+placesAtOnce) && ids[to]>>16 == group {
 			to++
 		}
-		if !f.findCached(int(group), ids[from:to]) {
-			return false, nil
-		}
+		f.findCached(int(group), ids[from:to])
 		from = to
 	}
-	lay := f.locateCached(ids)
-	if lay == nil {
-		return false, nil
+	if f.places = f.places[:f.locateCached(ids)]; len(f.places) < min(fewCached, len(ids)) {
+		return 0, nil
 	}
-	for from := 0; from < len(ids); from += placesAtOnce {
-		places := f.places[from:min(from+placesAtOnce, len(ids))]
+	lay := f.codec.ofVersion(binary.LittleEndian.Uint32(f.places[0].data[4:]))
+	for from := 0; from < len(f.places); from += placesAtOnce {
+		places := f.places[from:min(from+placesAtOnce, len(f.places))]
 		for i, c := range f.cols {
 			if lay.at[c] < 0 {
-				f.bufs[i].putConst(from, len(places), f.codec.missing[c])
-			} else if err := f.bufs[i].putPlaces(from, places, lay.row, lay.at[c]); err != nil {
-				return false, err
+				f.bufs[i].putConst(at+from, len(places), f.codec.missing[c])
+			} else if err := f.bufs[i].putPlaces(at+from, places, lay.row, lay.at[c]); err != nil {
+				return 0, err
 			}
 		}
 	}
-	return true, nil
+	return len(f.places), nil
 }
 
 // placesAtOnce is for how many rows a column is copied before the next one: many more than the misses
@@ -58,15 +59,15 @@ func (f *Fetcher) fetchCached(ids []uint64) (bool, error) {
 // from one column to the next, and the translations of their addresses in its tables.
 const placesAtOnce = 128
 
-// findCached adds the entries of the pages that rows of a group lie on, and reports whether all are in
-// memory.
-func (f *Fetcher) findCached(group int, ids []uint64) bool {
+// findCached adds the entries of the pages that rows of a group lie on, up to the first row that is not in
+// memory as the view sees it.
+func (f *Fetcher) findCached(group int, ids []uint64) {
 	if !f.entered || group != f.inGroup {
 		f.enterGroup(group)
 		f.entered, f.inGroup = true, group
 	}
 	if f.cached == nil {
-		return false
+		return
 	}
 	start := len(f.places)
 	for _, id := range ids {
@@ -76,29 +77,32 @@ func (f *Fetcher) findCached(group int, ids []uint64) bool {
 	for i, id := range ids {
 		p := f.places[start+i].entry
 		if p == nil || p.at > commit || p.changed.Load()>>(id&63)&1 != 0 {
-			return false
+			f.places = f.places[:start+i]
+			return
 		}
 		if !p.used.Load() {
 			p.used.Store(true)
 		}
 		f.places[start+i].data = p.data
 	}
-	return true
 }
 
-// locateCached finds the rows in their pages. It returns the layout that all pages have, nil if they
-// differ or a row does not exist.
-func (f *Fetcher) locateCached(ids []uint64) *readLayout {
+// locateCached finds the rows in their pages. It returns how many of the first ones exist, in pages of the same
+// layout.
+func (f *Fetcher) locateCached(ids []uint64) int {
+	if len(f.places) == 0 {
+		return 0
+	}
 	version := binary.LittleEndian.Uint32(f.places[0].data[4:])
-	for i, id := range ids {
+	for i, id := range ids[:len(f.places)] {
 		p := &f.places[i]
 		present, slot := binary.LittleEndian.Uint64(p.data[8:]), id&63
 		if present>>slot&1 == 0 || binary.LittleEndian.Uint32(p.data[4:]) != version {
-			return nil
+			return i
 		}
 		p.rank, p.rows = bits.OnesCount64(present&(1<<slot-1)), int(p.data[1])
 	}
-	return f.codec.ofVersion(version)
+	return len(f.places)
 }
 
 // area returns where the values of a stored column begin in a place's page, and whether the row is NULL
