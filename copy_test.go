@@ -3,8 +3,10 @@ package weft_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -172,11 +174,14 @@ func TestCopyToWhatIsThere(t *testing.T) {
 	write("old", "old and longer than what comes\n", 0o604)
 	write("old.part", "somebody's\n", 0o600)
 	write("linked", "old\n", 0o640)
-	if err := errors.Join(os.Symlink("linked", in("link")), os.Symlink("later", in("dangling"))); err != nil {
+	if err := errors.Join(os.Symlink("linked", in("link")), os.Symlink("later", in("dangling")), os.Symlink("never", in("dangling2"))); err != nil {
 		t.Skip(err) // a system without links
 	}
 	for _, name := range []string{"new", "old", "link", "dangling"} {
 		mustExec(t, s, "copy t to '"+in(name)+"'")
+	}
+	if _, err := s.Exec(context.Background(), "copy (select 1 / (a - 2) from t) to '"+in("dangling2")+"'"); err == nil {
+		t.Error("no error")
 	}
 	for name, mode := range map[string]os.FileMode{"new": 0, "old": 0o604, "linked": 0o640, "later": 0} {
 		text, err := os.ReadFile(in(name))
@@ -194,7 +199,7 @@ func TestCopyToWhatIsThere(t *testing.T) {
 		t.Errorf("another file has become %q %v", text, err)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 7 {
+	if err != nil || len(entries) != 8 { // nothing is left of what failed
 		t.Errorf("%d files %v", len(entries), err)
 	}
 	before, err := os.Stat(os.DevNull)
@@ -204,6 +209,22 @@ func TestCopyToWhatIsThere(t *testing.T) {
 	mustExec(t, s, "copy t to '"+os.DevNull+"'")
 	if after, err := os.Stat(os.DevNull); err != nil || after.Mode() != before.Mode() {
 		t.Errorf("%s has become %v %v", os.DevNull, after, err)
+	}
+	open, err := os.Create(in("open"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer open.Close()
+	if name := fmt.Sprintf("/proc/self/fd/%d", open.Fd()); runtime.GOOS == "linux" {
+		mustExec(t, s, "copy t to '"+name+"'")
+		if text, err := os.ReadFile(in("open")); err != nil || string(text) != "1\n2\n" {
+			t.Errorf("an open file has %q %v", text, err)
+		}
+		here, err1 := open.Stat()
+		there, err2 := os.Stat(in("open"))
+		if err1 != nil || err2 != nil || !os.SameFile(here, there) {
+			t.Errorf("an open file was replaced: %v %v", err1, err2)
+		}
 	}
 	_, err = s.Exec(context.Background(), "copy t to '"+dir+"'")
 	var known *weft.Error

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -99,38 +100,65 @@ func isDirectory(name string) bool {
 // createCopy opens what COPY writes to in place of name: a new file beside target, where links lead to, whose
 // place it is to take, with its mode; target = "" if it is the thing itself.
 func createCopy(name string) (f *os.File, target string, err error) {
-	target, mode := name, os.FileMode(0o666)
-	info, err := os.Stat(name)
-	if errors.Is(err, os.ErrNotExist) {
-		info, err = os.Lstat(name) // a link that leads nowhere yet
+	if target, err = followLinks(name); err != nil {
+		return nil, "", err
 	}
+	info, err := os.Lstat(target)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
+		f, err = createBeside(target)
+		return f, target, err
 	case err != nil:
 		return nil, "", err
-	case !info.Mode().IsRegular():
-		f, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE, mode)
+	}
+	// What cannot be written to is not to be replaced either.
+	if f, err = os.OpenFile(target, os.O_WRONLY|os.O_APPEND, 0); err != nil || !info.Mode().IsRegular() || ofSystem(name) {
 		return f, "", err
-	default:
-		mode = info.Mode().Perm()
-		if target, err = filepath.EvalSymlinks(name); err != nil {
-			return nil, "", err
-		}
 	}
-	for i := 0; f == nil; i++ {
-		part := target + ".part"
-		if i > 0 {
-			part += strconv.Itoa(i)
-		}
-		f, err = os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-		if err != nil && !errors.Is(err, os.ErrExist) {
-			return nil, "", err
-		}
+	if err = f.Close(); err != nil {
+		return nil, "", err
 	}
-	if info != nil { // its mode whatever the process takes from those of new files
-		err = f.Chmod(mode)
+	if f, err = createBeside(target); err != nil {
+		return nil, "", err
 	}
-	return f, target, err
+	if err = f.Chmod(info.Mode().Perm()); err != nil {
+		return nil, "", errors.Join(err, f.Close(), os.Remove(f.Name()))
+	}
+	return f, target, nil
+}
+
+// ofSystem reports whether a name is of something that the system has opened, such as /dev/stdout, which is written
+// to where it is, even if it is a file.
+func ofSystem(name string) bool {
+	clean := filepath.ToSlash(filepath.Clean(name))
+	return strings.HasPrefix(clean, "/dev/") || strings.HasPrefix(clean, "/proc/")
+}
+
+// followLinks returns where links lead to from a name, also if nothing is there.
+func followLinks(name string) (string, error) {
+	for range 40 { // as many as systems follow
+		link, err := os.Readlink(name)
+		if err != nil || ofSystem(name) {
+			return name, nil // it is no link
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(name), link)
+		}
+		name = link
+	}
+	return "", errors.New("too many links")
+}
+
+// createBeside makes a new file next to one.
+func createBeside(target string) (f *os.File, err error) {
+	part := target + ".part"
+	for i := 1; ; i++ {
+		f, err = os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, os.ErrExist) {
+			return f, err
+		}
+		part = target + ".part" + strconv.Itoa(i)
+	}
 }
 
 func writeRecords(f io.Writer, o copyOptions, rows *Rows) (int64, error) {

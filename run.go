@@ -348,7 +348,6 @@ func (r *running) execQuery(ctx context.Context, plan *planner.Plan, view *stora
 	return q
 }
 
-
 // write runs a plan that writes, to its end, and what its foreign keys make of it.
 func (r *running) write(plan *cachedPlan, w *work, view *storage.View) (*Rows, error) {
 	timed, cancel := r.timed()

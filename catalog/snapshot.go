@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync"
 )
 
 // DefaultSchema is where unqualified tables live.
@@ -25,6 +26,13 @@ type Snapshot struct {
 
 	references *referenceIndex
 	partitions *partitionIndex
+	owners     *ownerIndex
+}
+
+// ownerIndex finds the tables of stores. It is made when it is first asked for.
+type ownerIndex struct {
+	once    sync.Once
+	byStore map[StoreID]*Table
 }
 
 type tableName struct{ schema, name string }
@@ -33,7 +41,7 @@ type tableName struct{ schema, name string }
 func NewSnapshot(nodes int) *Snapshot {
 	return &Snapshot{Version: 1, Nodes: nodes, NextTable: 1, NextStore: 1, NextIndex: 1,
 		tables: map[TableID]*Table{}, byName: map[tableName]TableID{},
-		schemas: map[string]bool{DefaultSchema: true}, references: &referenceIndex{}, partitions: &partitionIndex{}}
+		schemas: map[string]bool{DefaultSchema: true}, references: &referenceIndex{}, partitions: &partitionIndex{}, owners: &ownerIndex{}}
 }
 
 // NodeName returns the name of data node i, counted from 0: dn_6001_6002, dn_6003_6004, ….
@@ -41,6 +49,19 @@ func NodeName(i int) string { return fmt.Sprintf("dn_%d_%d", 6001+2*i, 6002+2*i)
 
 // Table returns the table of that id, nil if there is none.
 func (s *Snapshot) Table(id TableID) *Table { return s.tables[id] }
+
+// Owner returns the relation that a store is of, nil if there is none.
+func (s *Snapshot) Owner(store StoreID) *Table {
+	s.owners.once.Do(func() {
+		s.owners.byStore = map[StoreID]*Table{}
+		for _, t := range s.tables {
+			for _, id := range t.Stores {
+				s.owners.byStore[id] = t
+			}
+		}
+	})
+	return s.owners.byStore[store]
+}
 
 // Lookup returns the named relation, nil if there is none.
 func (s *Snapshot) Lookup(schema, name string) *Table {
@@ -83,7 +104,7 @@ func (s *Snapshot) Relations() []*Table {
 func (s *Snapshot) next() *Snapshot {
 	n := *s
 	n.Version++
-	n.references, n.partitions = &referenceIndex{}, &partitionIndex{}
+	n.references, n.partitions, n.owners = &referenceIndex{}, &partitionIndex{}, &ownerIndex{}
 	n.tables = make(map[TableID]*Table, len(s.tables)+1)
 	for k, v := range s.tables {
 		n.tables[k] = v

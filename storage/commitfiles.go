@@ -168,7 +168,7 @@ func (w *commitWriter) endSpace() error {
 // endGroup ends the rows of a group.
 func (w *commitWriter) endGroup() error {
 	if w.group == nil {
-		return nil
+		return w.p.pages.flush() // of rows that came and went
 	}
 	err := w.p.endGroup(w.group)
 	w.group = nil

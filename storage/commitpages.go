@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
 )
 
 // packedRows is from how many rows on a commit looks for pages that are all its own: less need not have one.
@@ -14,8 +15,7 @@ const packedRows = 2*PageRows - 1
 // packed: nobody else has rows in them, so there is nothing to override, and folding has nothing left to do.
 // Rows come in the order of their keys.
 type pagePacker struct {
-	p      *pendingCommit
-	tables map[catalog.StoreID]*catalog.Table // nil = not looked up yet
+	p *pendingCommit
 
 	store    catalog.StoreID
 	codec    *tableCodec // of the store's table; nil = not known
@@ -30,22 +30,14 @@ type pagePacker struct {
 }
 
 // begin starts the rows of a store.
-func (k *pagePacker) begin(store catalog.StoreID) error {
-	if k.tables == nil {
-		k.tables = map[catalog.StoreID]*catalog.Table{}
-		for _, tbl := range k.p.t.Catalog().Relations() {
-			for _, s := range tbl.Stores {
-				k.tables[s] = tbl
-			}
-		}
+func (k *pagePacker) begin(store catalog.StoreID) (err error) {
+	if k.inserted|k.written != 0 {
+		return sqlerr.New(sqlerr.InternalError, "rows of one store are left when another begins: store=%d", k.store)
 	}
-	k.store, k.codec = store, nil
-	tbl := k.tables[store]
-	if tbl == nil {
-		return nil
+	k.store, k.page, k.codec = store, 0, nil
+	if tbl := k.p.t.Catalog().Owner(store); tbl != nil {
+		k.codec, err = k.p.t.e.codec(tbl)
 	}
-	var err error
-	k.codec, err = k.p.t.e.codec(tbl)
 	return err
 }
 

@@ -147,3 +147,29 @@ func TestCommitPagesVersions(t *testing.T) {
 		must(t, e.Close())
 	}
 }
+
+// TestCommitPagesApart fills pages of one table and empties them again, in the transaction that changes a row of
+// another, on a page of the same number: that page is not the transaction's.
+func TestCommitPagesApart(t *testing.T) {
+	for _, o := range commitSizes {
+		e := openTest(t, Options{InMemory: true, CommitFileBytes: o.CommitFileBytes, SpillBytes: o.SpillBytes, NoFold: true})
+		first, second := createTable(t, e, kvTable(e, "first")), createTable(t, e, kvTable(e, "second"))
+		x := e.Begin(TxnOptions{})
+		insertMany(t, x, second, 0, 192, "b")
+		must(t, x.Commit(bg))
+		want := strings.Replace(committed(t, e, second), " 5=b", " 5=changed", 1)
+
+		x = e.Begin(TxnOptions{})
+		refs, err := x.Insert(bg, first, numbered(0, 192, "a"))
+		must(t, err)
+		_, err = x.Delete(bg, first, refs)
+		must(t, err)
+		_, err = x.Update(bg, second, []RowRef{refOf(t, x, second, 5)}, kv(5, "changed"))
+		must(t, err)
+		must(t, x.Commit(bg))
+		equal(t, committed(t, e, second), want)
+		equal(t, committed(t, e, first), "")
+		mustCheck(t, e)
+		must(t, e.Close())
+	}
+}

@@ -116,7 +116,9 @@ func (e *Engine) TempDir() string {
 func (e *Engine) RowCount(tbl *catalog.Table) int64 {
 	rows := int64(0)
 	for _, id := range tbl.Stores {
-		rows += e.stores.get(id).rows.Load()
+		if s := e.stores.find(id); s != nil { // else it is empty, or was dropped
+			rows += s.rows.Load()
+		}
 	}
 	return rows
 }

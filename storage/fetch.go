@@ -148,7 +148,7 @@ func (f *Fetcher) loadPage(page, want uint64) error {
 			return f.loadChanged(page, want, changed, p)
 		}
 	}
-	whole := p == nil && !f.uncached && f.view.snap.folds == f.view.snap.e.folds.Load()
+	whole := p == nil && !f.uncached
 	slot := 0
 	if !whole {
 		slot = bits.TrailingZeros64(want)

@@ -76,7 +76,7 @@ func (f *Fetcher) findCached(group int, ids []uint64) {
 	commit := f.view.snap.state.commit
 	for i, id := range ids {
 		p := f.places[start+i].entry
-		if p == nil || p.at > commit || p.changed.Load()>>(id&63)&1 != 0 {
+		if p == nil || !p.ready.Load() || p.at > commit || p.changed.Load()>>(id&63)&1 != 0 {
 			f.places = f.places[:start+i]
 			return
 		}

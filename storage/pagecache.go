@@ -18,7 +18,8 @@ import (
 // must not bring the old form back: what it finds unpacked is not put in.
 //
 // A commit marks what it changes before it becomes visible, and after it has noted that in the journal; who
-// puts a page in looks at the journal once it is there. So one of the two finds the other's.
+// puts a page in looks at the journal once it is there, and makes it ready for readers after that. So one of the
+// two finds the other's.
 //
 // All methods may be called concurrently.
 type pageCache struct {
@@ -46,6 +47,7 @@ type cachedPage struct {
 	at      uint64        // commit
 	data    []byte        // a packed page that parsed; nil = nothing is packed
 	changed atomic.Uint64 // slots that data does not have, or not any more
+	ready   atomic.Bool
 	used    atomic.Bool
 }
 
@@ -81,7 +83,7 @@ func (g *cachedGroup) get(page int, commit uint64) *cachedPage {
 		return nil
 	}
 	p := g[page].Load()
-	if p == nil || p.data != nil && p.at > commit {
+	if p == nil || !p.ready.Load() || p.data != nil && p.at > commit {
 		return nil
 	}
 	if !p.used.Load() {
@@ -115,16 +117,16 @@ func (c *pageCache) put(id groupID, page int, s *snapshot, data []byte, changed 
 	if !g[page].CompareAndSwap(old, entry) {
 		return
 	}
-	if c.changes.pageLastChange(id.store, uint64(id.group)<<10|uint64(page)) > at {
-		entry.changed.Store(allSlots)
-	}
 	c.bytes.Add(size)
 	c.pages.Add(1)
 	c.gone(old)
-	if changed != 0 && c.folds.Load() != s.folds && g[page].CompareAndSwap(entry, nil) {
-		c.gone(entry)
+	if c.changes.pageLastChange(id.store, uint64(id.group)<<10|uint64(page)) > at || changed != 0 && c.folds.Load() != s.folds {
+		if g[page].CompareAndSwap(entry, nil) {
+			c.gone(entry)
+		}
 		return
 	}
+	entry.ready.Store(true)
 	c.ringMu.Lock()
 	defer c.ringMu.Unlock()
 	if c.ring = append(c.ring, cachedSlot{g, uint16(page), entry}); len(c.ring) > 2*int(c.pages.Load())+1024 {

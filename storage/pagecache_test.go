@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/vector"
@@ -148,21 +149,118 @@ type storedRow struct {
 	text string
 }
 
-// scanRows reads a kv table of one group.
+// scanRows reads the rows of a table's first store, by key.
 func scanRows(v *View, tbl *catalog.Table, o ScanOptions) (map[int64]storedRow, error) {
 	out := map[int64]storedRow{}
-	c, err := v.ScanGroup(tbl, tbl.Stores[0], 0, []int{0, 1}, o)
+	groups, err := v.Groups(tbl.Stores[0])
+	for group := 0; group < groups && err == nil; group++ {
+		err = scanRowsOf(v, tbl, group, o, out)
+	}
+	return out, err
+}
+
+func scanRowsOf(v *View, tbl *catalog.Table, group int, o ScanOptions, out map[int64]storedRow) error {
+	c, err := v.ScanGroup(tbl, tbl.Stores[0], group, []int{0, 1}, o)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var b vector.Batch
 	for {
 		more, err := c.Next(&b)
 		if err != nil || !more {
-			return out, errors.Join(err, c.Close())
+			return errors.Join(err, c.Close())
 		}
 		for i := range b.N {
 			out[vector.Of[int64](b.Vecs[0])[i]] = storedRow{RowRef(vector.Of[int64](b.Vecs[2])[i]), string(b.Vecs[1].BytesAt(i))}
 		}
+	}
+}
+
+// TestCachedPageWaits puts a page in as an older view saw it while a commit that changes it becomes visible: nobody
+// may read it there before it is known that it has changed.
+func TestCachedPageWaits(t *testing.T) {
+	e := openTest(t, Options{InMemory: true, NoFold: true})
+	defer func() { must(t, e.Close()) }()
+	tbl := createTable(t, e, kvTable(e, "t"))
+	x := e.Begin(TxnOptions{})
+	insertMany(t, x, tbl, 0, 128, "old")
+	must(t, x.Commit(bg))
+	old := e.View()
+	defer old.Release()
+	ref := lookup(t, old, tbl, 5)
+	codec, err := e.codec(tbl)
+	must(t, err)
+	r := &pageReader{view: old, codec: codec, store: ref.Store()}
+	r.low, r.high = storeBounds(kindRow, uint32(r.store))
+	must(t, r.open())
+	r.valid = r.it.SeekGE(appendPageKey(nil, r.store, ref.Row()>>6, 0))
+	must(t, r.load(ref.Row()>>6, allSlots, nil))
+
+	x = e.Begin(TxnOptions{})
+	_, err = x.Update(bg, tbl, []RowRef{ref}, kv(5, "new"))
+	must(t, err)
+	must(t, x.Commit(bg))
+	now := e.View()
+	defer now.Release()
+	var putting sync.WaitGroup
+	e.journal.mu.Lock() // where it is found out
+	putting.Go(func() { e.pages.put(groupID{r.store, 0}, 0, old.snap, r.packed.data, r.loose, true) })
+	for there := false; !there; time.Sleep(time.Millisecond) {
+		g := e.pages.find(groupID{r.store, 0})
+		there = g != nil && g[0].Load() != nil
+	}
+	if p := e.pages.find(groupID{r.store, 0}).get(0, now.CommitNumber()); p != nil {
+		t.Error("the page is read before it is known whether it has changed")
+	}
+	e.journal.mu.Unlock()
+	putting.Wait()
+	must(t, r.close())
+	var b vector.Batch
+	for range 2 { // the second time from the cache of rows
+		_, _, err = now.LookupRow(tbl, tbl.PrimaryKey(), []vector.Datum{vector.IntDatum(vector.I64, 5)}, []int{1}, &b)
+		must(t, err)
+		equal(t, string(b.Vecs[0].BytesAt(0)), "new")
+	}
+}
+
+// TestGroupsOfDroppedStores reads a store that a table has given up through views of different age: each finds its
+// rows, whoever has asked before.
+func TestGroupsOfDroppedStores(t *testing.T) {
+	e := openTest(t, Options{InMemory: true, NoFold: true})
+	defer func() { must(t, e.Close()) }()
+	tbl := createTable(t, e, kvTable(e, "t"))
+	x := e.Begin(TxnOptions{})
+	insertMany(t, x, tbl, 0, 1000, "a")
+	must(t, x.Commit(bg))
+	older := e.View()
+	defer older.Release()
+	x = e.Begin(TxnOptions{})
+	insertMany(t, x, tbl, 1000, 70_000, "a")
+	must(t, x.Commit(bg))
+	newer := e.View()
+	defer newer.Release()
+
+	emptied := tbl.Clone()
+	emptied.Stores, emptied.Epoch = []catalog.StoreID{e.NewStoreID()}, tbl.Epoch+1
+	emptied.Indexes[0].ID = e.NewIndexID()
+	x = e.Begin(TxnOptions{})
+	must(t, x.SetCatalog(bg, x.Catalog().WithTable(emptied)))
+	must(t, x.Commit(bg))
+	equal(t, e.RowCount(tbl), 0) // of the latest state
+	for _, c := range []struct {
+		v            *View
+		rows, groups int
+	}{{older, 1000, 1}, {newer, 70_000, 2}} {
+		limit := c.v.RowLimit(tbl)
+		groups, err := c.v.Groups(tbl.Stores[0])
+		must(t, err)
+		found, err := scanRows(c.v, tbl, ScanOptions{Refs: true})
+		must(t, err)
+		if groups != c.groups || len(found) != c.rows || limit < int64(c.rows) {
+			t.Errorf("%d groups, %d rows, at most %d; want %d and %d", groups, len(found), limit, c.groups, c.rows)
+		}
+	}
+	if s := e.stores.find(tbl.Stores[0]); s != nil {
+		t.Error("the state of the dropped store was made again")
 	}
 }

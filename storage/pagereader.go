@@ -216,10 +216,10 @@ func (r *pageReader) inMemory(page int) *cachedPage {
 func (r *pageReader) keep(evict bool) {
 	s := r.view.snap
 	data, changed := r.packed.data, r.loose
-	if r.packed.n == 0 || s.e.journal.pageLastChange(r.store, r.page) > s.state.commit {
+	if r.packed.n == 0 {
 		data, changed = nil, allSlots
 	}
-	if r.uncached || data == nil && r.loose == 0 {
+	if r.uncached || data == nil && r.loose == 0 || s.e.journal.pageLastChange(r.store, r.page) > s.state.commit {
 		return
 	}
 	s.e.pages.put(groupID{r.store, int(r.page >> 10)}, int(r.page&1023), s, data, changed, evict)

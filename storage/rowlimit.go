@@ -11,7 +11,10 @@ func (v *View) RowLimit(tbl *catalog.Table) int64 {
 	current := before&1 == 0 && v.snap.state == e.published.Load()
 	rows, ever := int64(0), int64(0)
 	for _, id := range tbl.Stores {
-		s := e.stores.get(id)
+		s := e.stores.find(id)
+		if s == nil { // it was dropped since the view was taken
+			return v.rowsInGroups(tbl)
+		}
 		s.mu.Lock()
 		stored := int64(s.next)
 		s.mu.Unlock()
@@ -25,6 +28,19 @@ func (v *View) RowLimit(tbl *catalog.Table) int64 {
 		return ever
 	}
 	return rows
+}
+
+// rowsInGroups is how many rows the groups of a table hold at most.
+func (v *View) rowsInGroups(tbl *catalog.Table) int64 {
+	limit := int64(0)
+	for _, id := range tbl.Stores {
+		groups, err := v.Groups(id)
+		if err != nil {
+			return MaxRow // the statement will see the error itself
+		}
+		limit += int64(groups) * GroupRows
+	}
+	return limit
 }
 
 // wrote reports whether the view shows writes of its own transaction to a store.

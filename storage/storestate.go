@@ -39,7 +39,8 @@ func (s *storeState) grow(groups int) {
 	}
 }
 
-// storeTable holds the states of all stores.
+// storeTable holds the states of the stores that committed tables have, and of those that transactions make.
+// Those of dropped stores are gone: who still reads them has to do without, and must not make them again.
 type storeTable struct {
 	mu     sync.RWMutex
 	stores map[catalog.StoreID]*storeState // guarded by mu
