@@ -35,6 +35,13 @@ func (d *drawnValues) remember(id catalog.TableID, v int64) {
 	d.values[id], d.last = v, id
 }
 
+// forget lets currval and lastval be undefined again.
+func (d *drawnValues) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.values, d.last = nil, 0
+}
+
 // set replaces a value without making its sequence the last one drawn from.
 func (d *drawnValues) set(id catalog.TableID, v int64) {
 	d.mu.Lock()

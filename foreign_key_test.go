@@ -462,3 +462,15 @@ func TestForeignKeyTimeout(t *testing.T) {
 		t.Errorf("error %v, want a statement timeout", err)
 	}
 }
+
+// TestSetConstraintsOutsideBlock has no effect there, but tells what constraints there are not.
+func TestSetConstraintsOutsideBlock(t *testing.T) {
+	s := openMemory(t).Session()
+	defer s.Close()
+	mustExec(t, s, "create table p (id int primary key); create table c (id int constraint later references p deferrable)")
+	for statement, code := range map[string]string{"set constraints nosuch deferred": "42704", "set constraints p_pkey deferred": "42809", "set constraints later deferred": "", "set constraints all immediate": ""} {
+		if _, err := s.Exec(context.Background(), statement); codeOf(err) != code {
+			t.Errorf("%s: %v", statement, err)
+		}
+	}
+}

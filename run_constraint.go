@@ -88,6 +88,11 @@ func (r *running) setConstraints(n *sql.SetConstraints) (*Rows, error) {
 	s := r.s
 	if s.txn == nil {
 		r.warn("SET CONSTRAINTS can only be used in transaction blocks")
+		for _, name := range n.Names {
+			if _, err := (&planner.DDL{Input: s.input(s.db.engine.Catalog())}).DeferrableConstraint(name); err != nil {
+				return nil, err
+			}
+		}
 		return done("SET CONSTRAINTS"), nil
 	}
 	if len(n.Names) == 0 {

@@ -236,6 +236,9 @@ func (r *running) discard(n *sql.Discard) (*Rows, error) {
 		clear(r.s.prepared)
 		r.s.values = sessionValues{}
 	}
+	if n.Kind == sql.DiscardAll || n.Kind == sql.DiscardSequences {
+		r.s.drawn.forget()
+	}
 	if n.Kind == sql.DiscardAll || n.Kind == sql.DiscardTemp {
 		if err := r.s.dropTemporaries(); err != nil {
 			return nil, err

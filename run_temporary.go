@@ -75,7 +75,7 @@ func (d *definition) dropWithDependents(t *catalog.Table) error {
 	return d.dropRelation(d.ddl.Catalog.Table(t.ID))
 }
 
-// deleteRows empties a table, if it has rows.
+// deleteRows empties a table, if it has rows. Partitions have a clause of their own.
 func (d *definition) deleteRows(t *catalog.Table) error {
 	for _, ref := range d.ddl.Catalog.References(t.ID) {
 		if ref.Child.OnCommit != t.OnCommit {
@@ -87,12 +87,7 @@ func (d *definition) deleteRows(t *catalog.Table) error {
 	if err != nil || !some {
 		return err
 	}
-	for _, p := range append(d.ddl.Catalog.Descendants(t.ID), t) {
-		if err := d.put(d.ddl.Truncated(p)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.put(d.ddl.Truncated(t))
 }
 
 // dropTemporaries drops all of the session's temporary relations, in its transaction if one is open.

@@ -240,9 +240,44 @@ func LoadZone(name string) (*time.Location, error) {
 		zone, err = time.LoadLocation(strings.Join(parts, "/"))
 	}
 	if err != nil {
-		return nil, errUnknownZone(name)
+		if zone = posixZone(strings.Trim(name, blanks)); zone == nil {
+			return nil, errUnknownZone(name)
+		}
 	}
 	return zone, nil
+}
+
+// posixZone reads a zone without daylight saving as POSIX writes it: an abbreviation, in <> if it is not of letters
+// alone, and the hours, minutes and seconds that it is west of Greenwich. nil if it is none.
+func posixZone(name string) *time.Location {
+	end := 0
+	if strings.HasPrefix(name, "<") {
+		end = strings.IndexByte(name, '>') + 1
+	} else {
+		for end < len(name) && (name[end]|0x20 >= 'a' && name[end]|0x20 <= 'z') {
+			end++
+		}
+	}
+	if end < 3 || end == len(name) {
+		return nil
+	}
+	offset, west := strings.TrimLeft(name[end:], "+-"), 1
+	if name[end] == '-' {
+		west = -1
+	}
+	parts := strings.Split(offset, ":")
+	if len(parts) > 3 || len(name)-end-len(offset) > 1 {
+		return nil
+	}
+	seconds, unit := 0, 3600
+	for i, part := range parts {
+		n := atoi(part)
+		if part == "" || len(part) > 3 || strings.Trim(part, "0123456789") != "" || i == 0 && n > 168 || i > 0 && n > 59 {
+			return nil
+		}
+		seconds, unit = seconds+n*unit, unit/60
+	}
+	return time.FixedZone(name, -west*seconds)
 }
 
 func errUnknownZone(name string) error {

@@ -21,7 +21,7 @@ func (b *binder) onConflict(n *sql.OnConflict, t *catalog.Table, alias string, i
 		return out, nil
 	}
 	out.Excluded, out.Existing = b.rowColumns(t), b.rowColumns(t)
-	s := &scope{rels: []*scopeRel{relation(alias, columnNames(t), out.Existing), relation("excluded", columnNames(t), out.Excluded)}}
+	s := &scope{rels: []*scopeRel{aliased(t, alias, out.Existing), relation("excluded", columnNames(t), out.Excluded)}}
 	s.forbidAggregates("UPDATE")
 	out.Set = make([]expr.Expr, len(t.Columns))
 	for i, c := range out.Existing {

@@ -49,7 +49,7 @@ func (b *binder) returning(list []sql.Target, t *catalog.Table, alias string, co
 	if len(list) == 0 {
 		return nil, nil, nil
 	}
-	s := &scope{rels: []*scopeRel{relation(alias, columnNames(t), cols)}, noAggregates: "aggregate functions are not allowed in RETURNING"}
+	s := &scope{rels: []*scopeRel{aliased(t, alias, cols)}, noAggregates: "aggregate functions are not allowed in RETURNING"}
 	if from != nil {
 		s.rels, s.merged = append(s.rels, from.rels[1:]...), from.merged
 	}
@@ -99,7 +99,7 @@ func (b *binder) target(name *sql.TableName, others []sql.TableRef, hints []sql.
 	scan := b.scan(t, alias)
 	scan.only(name)
 	b.markLocked(scan)
-	inner := &scope{parent: s, rels: []*scopeRel{relation(alias, columnNames(t), scan.Cols()[:len(scan.Columns)])}}
+	inner := &scope{parent: s, rels: []*scopeRel{aliased(t, alias, scan.Cols()[:len(scan.Columns)])}}
 	var plan Node = scan
 	allow := inner.forbidAggregates("FROM clause of their own query level")
 	defer allow()

@@ -80,6 +80,13 @@ func relation(name string, names []string, cols []*expr.Col) *scopeRel {
 	return r
 }
 
+// aliased is a table under its alias, or its own name.
+func aliased(t *catalog.Table, alias string, cols []*expr.Col) *scopeRel {
+	r := relation(alias, columnNames(t), cols)
+	r.table = t.Name
+	return r
+}
+
 func (b *binder) fromTable(n *sql.TableName, s *scope) (*fromItem, error) {
 	name := n.Name.Name
 	if n.Alias.Name.Name != "" {
@@ -114,6 +121,7 @@ func (b *binder) fromTable(n *sql.TableName, s *scope) (*fromItem, error) {
 		return nil, err
 	}
 	rel := relation(name, names, b.visible(n, scan.Cols()))
+	rel.table = t.Name
 	if n.Alias.Name.Name == "" {
 		rel.schema = t.Schema
 	}
@@ -215,7 +223,7 @@ func distinctCols(b *binder, plan Node) (Node, []*expr.Col) {
 // withoutRels is the scope as a non-lateral subquery in FROM sees it: CTEs and outer queries, but
 // not the FROM clause it stands in.
 func (s *scope) withoutRels() *scope {
-	return &scope{parent: s.parent, ctes: s.ctes}
+	return &scope{parent: s.parent, ctes: s.ctes, unreachable: s.rels}
 }
 
 func (b *binder) fromFunction(n *sql.FuncTable, s *scope) (*fromItem, error) {

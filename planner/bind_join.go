@@ -18,12 +18,15 @@ func (b *binder) fromJoin(n *sql.Join, s *scope) (*fromItem, error) {
 	seen := &scope{parent: s.parent, ctes: s.ctes, noAggregates: s.noAggregates}
 	seen.rels = append(append(seen.rels, s.rels...), left.rels...)
 	seen.merged = append(append(seen.merged, s.merged...), left.merged...)
+	if kind := joinKinds[n.Kind]; kind == RightJoin || kind == FullJoin {
+		seen.bar(left)
+	}
 	right, err := b.fromRef(n.Right, seen)
 	if err != nil {
 		return nil, err
 	}
 	join := &Join{Kind: joinKinds[n.Kind], Left: left.plan, Right: right.plan}
-	own := &scope{parent: s.parent, ctes: s.ctes, noAggregates: "aggregate functions are not allowed in JOIN conditions"}
+	own := &scope{parent: s.parent, ctes: s.ctes, noAggregates: "aggregate functions are not allowed in JOIN conditions", unreachable: s.rels}
 	for _, side := range []*fromItem{left, right} {
 		if err := own.add(side, n); err != nil {
 			return nil, err

@@ -91,7 +91,7 @@ func (m *merging) sides(s *scope) error {
 	if err != nil {
 		return err
 	}
-	target := relation(alias, columnNames(t), m.scan.Cols()[:len(m.scan.Columns)])
+	target := aliased(t, alias, m.scan.Cols()[:len(m.scan.Columns)])
 	if slices.ContainsFunc(m.source.rels, func(r *scopeRel) bool { return r.name == alias }) {
 		return sqlerr.New(sqlerr.DuplicateAlias, "name %q specified more than once", alias).
 			WithDetail("The name is used both as MERGE target table and data source.")

@@ -21,6 +21,7 @@ type scopeCol struct {
 type scopeRel struct {
 	name   string // alias or table name
 	schema string // of a table without alias
+	table  string // what it is an alias of
 	cols   []scopeCol
 }
 
@@ -38,6 +39,9 @@ type scope struct {
 	noColumns, noSubqueries string
 	// unreachable are relations of the statement that cannot be named here, for errors that say so.
 	unreachable []*scopeRel
+	// barred are columns that cannot be referenced, though they are found, by their relation: those of the other
+	// side of a join that may fill them with NULLs.
+	barred map[expr.Expr]string
 	// outerAggs are the aggregates of this query that stand in its subqueries.
 	outerAggs []outerAggregate
 }
@@ -83,10 +87,36 @@ func (s *scope) resolve(ref *sql.ColumnRef) (expr.Expr, error) {
 			return nil, sqlerr.New(sqlerr.AmbiguousColumn, "column reference %q is ambiguous", name).At(ref.Start)
 		}
 		if count == 1 {
-			return e, nil
+			return e, at.refuseBarred(e, ref.Start)
 		}
 	}
 	return nil, s.undefined(ref, table, name)
+}
+
+// bar lets the columns of relations be found and refused.
+func (s *scope) bar(item *fromItem) {
+	s.barred = map[expr.Expr]string{}
+	for _, r := range item.rels {
+		for _, c := range r.cols {
+			s.barred[c.expr] = r.name
+		}
+	}
+	for _, c := range item.merged {
+		s.barred[c.expr] = item.rels[len(item.rels)-1].name
+	}
+}
+
+func (s *scope) refuseBarred(e expr.Expr, pos int) error {
+	table, barred := s.barred[e]
+	if !barred {
+		return nil
+	}
+	return errInvalidReference(sqlerr.InvalidColumnReference, table).At(pos).
+		WithDetail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.")
+}
+
+func errInvalidReference(code sqlerr.Code, table string) *sqlerr.Error {
+	return sqlerr.New(code, "invalid reference to FROM-clause entry for table \"%s\"", table)
 }
 
 // columns lists the columns of the relations in s.
@@ -130,31 +160,13 @@ func (s *scope) lookup(schema, table, name string) (expr.Expr, int) {
 
 func (s *scope) undefined(ref *sql.ColumnRef, table, name string) error {
 	if table != "" {
-		known := false
-		var names []string
-		for at := s; at != nil; at = at.parent {
-			for _, r := range at.rels {
-				names = append(names, r.name)
-				known = known || r.name == table
-			}
-		}
-		for _, r := range s.unreachable {
-			if r.name == table && !known {
-				return sqlerr.New(sqlerr.UndefinedTable, "invalid reference to FROM-clause entry for table %q", table).At(ref.Start).
-					WithHint("There is an entry for table %q, but it cannot be referenced from this part of the query.", table)
-			}
-		}
-		if !known {
-			err := sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", table).At(ref.Start)
-			if near := nearest(table, names); near != "" {
-				return err.WithHint("Perhaps you meant to reference the table alias %q.", near)
-			}
-			return err
+		if err := s.missing(table); err != nil {
+			return err.At(ref.Start)
 		}
 		name = table + "." + name
 	}
 	err := sqlerr.New(sqlerr.UndefinedColumn, "column %s does not exist", quoteColumn(name)).At(ref.Start)
-	for _, r := range s.unreachable {
+	for _, r := range s.beyond() {
 		if table == "" && slices.ContainsFunc(r.cols, func(c scopeCol) bool { return c.name == name }) {
 			return err.WithHint("There is a column named %q in table %q, but it cannot be referenced from this part of the query.", name, r.name)
 		}
@@ -163,6 +175,42 @@ func (s *scope) undefined(ref *sql.ColumnRef, table, name string) error {
 		return err.WithHint("Perhaps you meant to reference the column %q.", near)
 	}
 	return err
+}
+
+// missing says why no relation of a name can be referenced; nil: one can.
+func (s *scope) missing(table string) *sqlerr.Error {
+	var names []string
+	alias := ""
+	for at := s; at != nil; at = at.parent {
+		for _, r := range at.rels {
+			if r.name == table {
+				return nil
+			}
+			if names = append(names, r.name); r.table == table && alias == "" {
+				alias = r.name
+			}
+		}
+	}
+	if alias != "" {
+		return errInvalidReference(sqlerr.UndefinedTable, table).WithHint("Perhaps you meant to reference the table alias \"%s\".", alias)
+	}
+	if slices.ContainsFunc(s.beyond(), func(r *scopeRel) bool { return r.name == table || r.table == table }) {
+		return errInvalidReference(sqlerr.UndefinedTable, table).
+			WithHint("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", table)
+	}
+	err := sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table \"%s\"", table)
+	if near := nearest(table, names); near != "" {
+		return err.WithHint("Perhaps you meant to reference the table alias \"%s\".", near)
+	}
+	return err
+}
+
+// beyond lists the relations of the statement that cannot be referenced.
+func (s *scope) beyond() (rels []*scopeRel) {
+	for ; s != nil; s = s.parent {
+		rels = append(rels, s.unreachable...)
+	}
+	return rels
 }
 
 func quoteColumn(name string) string {
@@ -221,10 +269,16 @@ func (s *scope) expand(star *sql.Star) ([]scopeCol, error) {
 	table := star.Table[len(star.Table)-1].Name
 	for at := s; at != nil; at = at.parent {
 		for _, r := range at.rels {
-			if r.name == table {
-				return r.cols, nil
+			if r.name != table {
+				continue
 			}
+			for _, c := range r.cols {
+				if err := at.refuseBarred(c.expr, star.Start); err != nil {
+					return nil, err
+				}
+			}
+			return r.cols, nil
 		}
 	}
-	return nil, sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", table).At(star.Start)
+	return nil, s.missing(table).At(star.Start)
 }

@@ -62,12 +62,11 @@ func (s *Settings) sees(r *catalog.Table) bool { return !r.Temp || r.Schema == s
 func (d *DDL) creationSchema(name sql.ObjectName, temporary bool) (string, error) {
 	schema, own := name.Schema, d.Settings.TempSchema
 	if schema == "" {
-		schema = catalog.DefaultSchema
-		if len(d.Settings.SearchPath) > 0 {
-			schema = d.Settings.SearchPath[0]
-		}
-		if temporary {
+		if schema = d.firstSchema(); temporary {
 			schema = own
+		}
+		if schema == "" {
+			return "", sqlerr.New(sqlerr.InvalidSchemaName, "no schema has been selected to create in").At(name.Start)
 		}
 	}
 	switch {
@@ -81,6 +80,19 @@ func (d *DDL) creationSchema(name sql.ObjectName, temporary bool) (string, error
 		return "", sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", schema).At(name.Start)
 	}
 	return schema, nil
+}
+
+// firstSchema is the first schema of the search path that exists, "" if none does.
+func (d *DDL) firstSchema() string {
+	if len(d.Settings.SearchPath) == 0 {
+		return catalog.DefaultSchema
+	}
+	for _, name := range d.Settings.SearchPath {
+		if name == tempAlias || name == d.Settings.TempSchema || d.Catalog.HasSchema(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 // setOnCommit notes what becomes of a temporary table when a transaction commits.
