@@ -28,6 +28,7 @@ type binder struct {
 	refs       []columnUse // columns named so far, but for those in aggregates of their query
 	depth      int         // of nested queries, for the complexity limit
 	failed     error       // first error of a rule
+	failing    bool        // a constant in a column of a projection fails, which counts if the column is needed
 	notices    []string
 	view       *viewText // while a view's definition is bound
 	closed     bool      // while the text of a view is bound that is closed

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/weftdb/weft/expr"
 )
 
@@ -8,6 +10,9 @@ import (
 // A subexpression that raises an error stays, so that the error comes only if it is evaluated.
 func foldConstants(b *binder, n Node) Node {
 	return transformNodes(n, func(n Node) Node {
+		if p, ok := n.(*Project); ok {
+			return b.foldItems(p)
+		}
 		n = mapExprs(n, b.fold)
 		f, ok := n.(*Filter)
 		if !ok {
@@ -37,6 +42,36 @@ func (b *binder) fold(e expr.Expr) expr.Expr {
 		b.failed = err
 	}
 	return expr.Transform(out, expr.SimplifyComparison)
+}
+
+// foldItems folds what a projection computes. An item that nobody turns out to need may fail.
+func (b *binder) foldItems(p *Project) Node {
+	c := *p
+	c.Items = slices.Clone(p.Items)
+	for i := range c.Items {
+		it := &c.Items[i]
+		out, err := expr.FoldConstants(it.Expr, nil)
+		b.failing = b.failing || err != nil
+		it.Expr = expr.Transform(out, expr.SimplifyComparison)
+	}
+	return &c
+}
+
+// failIfNeeded fails for items that are left in a plan, whose other columns were pruned.
+func (b *binder) failIfNeeded(n Node) {
+	if !b.failing {
+		return
+	}
+	walkNodes(n, func(n Node) bool {
+		if p, ok := n.(*Project); ok {
+			for _, it := range p.Items {
+				if _, err := expr.FoldConstants(it.Expr, nil); err != nil && b.failed == nil {
+					b.failed = err
+				}
+			}
+		}
+		return true
+	})
 }
 
 // topN gives a Sort directly below a Limit the limit, so that it keeps only that many rows:

@@ -77,6 +77,7 @@ func (b *binder) applyRules(n Node) Node {
 			n = b.phases.apply(&r, b, n)
 		}
 	}
+	b.failIfNeeded(n)
 	b.estimate(n)
 	return n
 }

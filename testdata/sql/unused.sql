@@ -1,0 +1,20 @@
+-- Constants that fail count where their columns are needed.
+create table a(x int); insert into a values (1),(2);
+select count(*) from (select 1/(x-1) from a) q;
+select count(*) from (select 1/0 from a) q;
+select count(*) from (select 1/0 from a where x > 1) q;
+with q as (select 1/0 y from a) select count(*) from q;
+select x from (select x, 1/0 as z from a) q;
+select exists (select 1/0 from a);
+select count(*) from a where exists (select 1/0);
+select 1/0;
+select 1/0 from a where false;
+select x, 1/0 from a;
+select * from (select x, 1/0 as z from a) q;
+select * from (select x, 1/0 as z from a) q where z > 1;
+select x from (select x, 1/0 as z from a) q order by z;
+select sum(1/0) from a;
+select count(*) from a group by 1/0;
+insert into a select y from (select x as y, 1/0 from a) q;
+select x from a where x > 1/0;
+select 1 union all select 1/0;
