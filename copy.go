@@ -3,6 +3,7 @@ package weft
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -34,32 +35,12 @@ func readCopyOptions(n *sql.Copy) (copyOptions, error) {
 	given := map[string]string{}
 	for i := range n.Options {
 		opt := &n.Options[i]
+		if _, twice := given[opt.Name]; twice {
+			return o, sqlerr.New(sqlerr.SyntaxError, "conflicting or redundant options").At(opt.Start)
+		}
 		given[opt.Name] = opt.Value
-		switch opt.Name {
-		case "format":
-			o.format = strings.ToLower(opt.Value)
-		case "csv":
-			o.format = "csv"
-		case "header":
-			text := "on"
-			if opt.HasValue {
-				var err error
-				if text, err = boolean("header", opt.Value); err != nil {
-					return o, sqlerr.New(sqlerr.SyntaxError, "header requires a Boolean value").At(opt.Start)
-				}
-			}
-			o.header = text == "on"
-		case "delimiter", "quote", "escape":
-			if len(opt.Value) != 1 {
-				return o, sqlerr.New(sqlerr.FeatureNotSupported, "COPY %s must be a single one-byte character", opt.Name).At(opt.Start)
-			}
-		case "encoding":
-			if !isUTF8(opt.Value) {
-				return o, sqlerr.New(sqlerr.FeatureNotSupported, "encoding %q is not supported", opt.Value).At(opt.Start).WithHint("Convert the file to UTF8.")
-			}
-		case "null":
-		default:
-			return o, sqlerr.New(sqlerr.SyntaxError, "option %q not recognized", opt.Name).At(opt.Start)
+		if err := o.read(opt); err != nil {
+			return o, err
 		}
 	}
 	switch o.format {
@@ -72,19 +53,87 @@ func readCopyOptions(n *sql.Copy) (copyOptions, error) {
 	default:
 		return o, sqlerr.New(sqlerr.InvalidParameterValue, "COPY format %q not recognized", o.format).At(n.Start).WithHint("Formats: csv, text, parquet.")
 	}
-	if v := given["delimiter"]; v != "" {
+	return o, o.setCharacters(given)
+}
+
+// read checks an option by itself and takes what stands for itself.
+func (o *copyOptions) read(opt *sql.Option) error {
+	switch opt.Name {
+	case "format":
+		o.format = strings.ToLower(opt.Value)
+	case "csv":
+		o.format = "csv"
+	case "header":
+		text := "on"
+		if opt.HasValue {
+			var err error
+			if text, err = boolean("header", opt.Value); err != nil {
+				return sqlerr.New(sqlerr.SyntaxError, "header requires a Boolean value").At(opt.Start)
+			}
+		}
+		o.header = text == "on"
+	case "delimiter", "quote", "escape", "null":
+		if !opt.HasValue {
+			return sqlerr.New(sqlerr.SyntaxError, "%s requires a parameter", opt.Name)
+		}
+	case "encoding":
+		if !isUTF8(opt.Value) {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "encoding %q is not supported", opt.Value).At(opt.Start).WithHint("Convert the file to UTF8.")
+		}
+	default:
+		return sqlerr.New(sqlerr.SyntaxError, "option %q not recognized", opt.Name).At(opt.Start)
+	}
+	return nil
+}
+
+// setCharacters takes the delimiter, the quote, the escape and the null string, in the order in
+// which PostgreSQL checks them.
+func (o *copyOptions) setCharacters(given map[string]string) error {
+	csv := o.format == "csv"
+	if v, ok := given["delimiter"]; ok {
+		if len(v) != 1 {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "COPY delimiter must be a single one-byte character")
+		}
 		o.delimiter = v[0]
-	}
-	if v := given["quote"]; v != "" {
-		o.quote, o.escape = v[0], v[0]
-	}
-	if v := given["escape"]; v != "" {
-		o.escape = v[0]
 	}
 	if v, ok := given["null"]; ok {
 		o.null = v
 	}
-	return o, nil
+	switch {
+	case o.delimiter == '\r' || o.delimiter == '\n':
+		return sqlerr.New(sqlerr.InvalidParameterValue, "COPY delimiter cannot be newline or carriage return")
+	case strings.ContainsAny(o.null, "\r\n"):
+		return sqlerr.New(sqlerr.InvalidParameterValue, "COPY null representation cannot use newline or carriage return")
+	case !csv && strings.IndexByte(`\.abcdefghijklmnopqrstuvwxyz0123456789`, o.delimiter) >= 0:
+		return sqlerr.New(sqlerr.InvalidParameterValue, `COPY delimiter cannot be "%c"`, o.delimiter)
+	}
+	quote, quoteGiven := given["quote"]
+	escape, escapeGiven := given["escape"]
+	switch {
+	case !csv && quoteGiven:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY quote available only in CSV mode")
+	case quoteGiven && len(quote) != 1:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY quote must be a single one-byte character")
+	case quoteGiven:
+		o.quote, o.escape = quote[0], quote[0]
+	}
+	switch {
+	case csv && o.delimiter == o.quote:
+		return sqlerr.New(sqlerr.InvalidParameterValue, "COPY delimiter and quote must be different")
+	case !csv && escapeGiven:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY escape available only in CSV mode")
+	case escapeGiven && len(escape) != 1:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY escape must be a single one-byte character")
+	case escapeGiven:
+		o.escape = escape[0]
+	}
+	switch {
+	case strings.IndexByte(o.null, o.delimiter) >= 0:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "COPY delimiter must not appear in the NULL specification")
+	case csv && strings.IndexByte(o.null, o.quote) >= 0:
+		return sqlerr.New(sqlerr.FeatureNotSupported, "CSV quote character must not appear in the NULL specification")
+	}
+	return nil
 }
 
 // copy runs COPY.
@@ -133,6 +182,9 @@ func (r *running) copyFrom(n *sql.Copy, o copyOptions, w *work) (int64, error) {
 	in := r.s.input(w.txn.Catalog())
 	t, err := (&planner.DDL{Input: in}).LookupTable(n.Table)
 	if err != nil {
+		return 0, err
+	}
+	if _, err := copiedColumns(t, n.Columns); err != nil { // comes before what is wrong with the file
 		return 0, err
 	}
 	f, err := openFile(n)
@@ -237,6 +289,9 @@ func copiedColumns(t *catalog.Table, named []sql.Ident) ([]int, error) {
 		if t.Columns[pos].Generated != "" {
 			return nil, sqlerr.New(sqlerr.InvalidColumnReference, "column %q is a generated column", id.Name).
 				WithDetail("Generated columns cannot be used in COPY.")
+		}
+		if slices.Contains(out, pos) {
+			return nil, sqlerr.New(sqlerr.DuplicateColumn, "column %q specified more than once", id.Name)
 		}
 		out = append(out, pos)
 	}

@@ -236,3 +236,170 @@ func TestCopyToWhatIsThere(t *testing.T) {
 		t.Errorf("from a directory: %v", err)
 	}
 }
+
+// TestCopyAsPostgreSQL copies files of which PostgreSQL 15 gave the rows and the errors listed here.
+func TestCopyAsPostgreSQL(t *testing.T) {
+	const lf, cr = `Use "\n" to represent newline.`, `Use "\r" to represent carriage return.`
+	const csvLF, csvCR = "Use quoted CSV field to represent newline.", "Use quoted CSV field to represent carriage return."
+	const csv, two, one, number = "(format csv)", "a text, b text", "a text", "a int, b text"
+	const backslash = `(format csv, escape '\')`
+	for _, test := range []struct{ columns, content, options, rows, code, message, hint, where string }{
+		{two, "14,a\"b\"c\n", csv, "14=abc", "", "", "", ""},
+		{two, "a\"b,c\"d,e\n", csv, "ab,cd=e", "", "", "", ""},
+		{two, "x\"y z\"w,\"p\"q\n", csv, "xy zw=pq", "", "", "", ""},
+		{two, "\"a\"b,c\n", csv, "ab=c", "", "", "", ""},
+		{two, "5\" pipe,\"3\"\" rod\"\n", csv, "", "22P04", "unterminated CSV quoted field", "", "1"},
+		{two, "a,b\"c\nd\"e\nf,g\n", csv, "a=bc\nde;f=g", "", "", "", ""},
+		{two, "a,\"\"\nb,\n", csv, "a=;b=NULL", "", "", "", ""},
+		{two, "a,N\"\"\nb,N\n", "(format csv, null 'N')", "a=N;b=NULL", "", "", "", ""},
+		{two, "a,\"\\\"x\\\\\"y\nb,\\\"z\"\n", backslash, `a="x\y;b=\z`, "", "", "", ""},
+		{two, "a,\"b\\\\\"\nc,\"d\\\"e\"\n", backslash, `a=b\;c=d"e`, "", "", "", ""},
+		{two, "a'b,c'd,'e'''\n", "(format csv, quote '''')", "ab,cd=e'", "", "", "", ""},
+		{two, "a,\"b\nc\n", csv, "", "22P04", "unterminated CSV quoted field", "", "1"},
+		{two, "a,b,\n", csv, "", "22P04", "extra data after last expected column", "", "1"},
+		{two, "a,b\n\n", csv, "", "22P04", `missing data for column "b"`, "", "2"},
+		{two, "a\tb\t\n", "", "", "22P04", "extra data after last expected column", "", "1"},
+		{two, "a\tb\n\\.x\n", "", "", "22P04", "end-of-copy marker corrupt", "", "2"},
+		{two, "a\tb\n\\.", "", "", "22P04", "end-of-copy marker corrupt", "", "2"},
+		{two, "a\tb\\.x\n", "", "", "22P04", "end-of-copy marker corrupt", "", "1"},
+		{two, "a\tb\nc\td\\.\nzz", "", "", "22P04", `missing data for column "b"`, "", "3"},
+		{two, "a\tb\nc\td\\.\n", "", "a=b;c=d", "", "", "", ""},
+		{two, "a\tb\r\n\\.x\r\n", "", "", "22P04", "end-of-copy marker corrupt", "", "2"},
+		{two, "a\tb\r\n\\.\rx", "", "", "22P04", "end-of-copy marker corrupt", "", "2"},
+		{two, "a\tb\r\n\\.\n", "", "", "22P04", "end-of-copy marker does not match previous newline style", "", "2"},
+		{two, "a\tb\n\\.\r\n", "", "", "22P04", "end-of-copy marker does not match previous newline style", "", "2"},
+		{two, "a\tb\r\n\\.\r\nx", "", "a=b", "", "", "", ""},
+		{two, "a\tb\r\\.\rx", "", "a=b", "", "", "", ""},
+		{two, "\\.\r\nx", "", "", "", "", "", ""},
+		{two, "a\tb\r\nc\td\n", "", "", "22P04", "literal newline found in data", lf, "2"},
+		{two, "a\tb\rc\td\n", "", "", "22P04", "literal newline found in data", lf, "2"},
+		{two, "a\tb\nc\td\r\n", "", "", "22P04", "literal carriage return found in data", cr, "2"},
+		{two, "a\tb\nc\rd\te\n", "", "", "22P04", "literal carriage return found in data", cr, "2"},
+		{two, "a\tb\r\nc\rd\te\r\n", "", "", "22P04", "literal carriage return found in data", cr, "2"},
+		{two, "h\ti\r\na\tb\n", "(header)", "", "22P04", "literal newline found in data", lf, "2"},
+		{two, "a\tb\rc\td\r", "", "a=b;c=d", "", "", "", ""},
+		{two, "a\tb\r\nc\td\r\n", "", "a=b;c=d", "", "", "", ""},
+		{two, "a,b\r\nc,d\n", csv, "", "22P04", "unquoted newline found in data", csvLF, "2"},
+		{two, "a,b\nc,d\r\n", csv, "", "22P04", "unquoted carriage return found in data", csvCR, "2"},
+		{two, "a,b\r\nc\rd,e\r\n", csv, "", "22P04", "unquoted carriage return found in data", csvCR, "2"},
+		{two, "a,b\rc,d\r", csv, "a=b;c=d", "", "", "", ""},
+		{two, "a,\"x\ry\"\r\nc,\"d\ne\"\r\n", csv, "a=x\ry;c=d\ne", "", "", "", ""},
+		{one, "a\n\\.", csv, `a;\.`, "", "", "", ""},
+		{one, "a\n\\.x\n", csv, `a;\.x`, "", "", "", ""},
+		{one, "a\n\\.\r\n", csv, "", "22P04", "end-of-copy marker does not match previous newline style", "", "2"},
+		{one, "a\r\n\\.\n", csv, "", "22P04", "unquoted newline found in data", csvLF, "2"},
+		{one, "a\r\n\\.\r\nb", csv, "a", "", "", "", ""},
+		{two, "a\tb\\", "", "a=b", "", "", "", ""},
+		{two, "a\tb\\\\", "", `a=b\`, "", "", "", ""},
+		{two, "a\tb\\\r\n", "", "a=b\r", "", "", "", ""},
+		{two, "a\tb\r\nc\td\\\r\n", "", "", "22P04", "literal newline found in data", lf, "2"},
+		{one, "\\\n", "", "\n", "", "", "", ""},
+		{one, "x\n\\", "", "x;", "", "", "", ""},
+		{one, "\n\nx\n", "", ";;x", "", "", "", ""},
+		{one, "\n\"\"\n", csv, "NULL;", "", "", "", ""},
+		{two, "a\tb\n\\N\t\\N\\N\n", "", "a=b;NULL=NN", "", "", "", ""},
+		{two, "\n", "", "", "22P04", `missing data for column "b"`, "", "1"},
+		{number, "\n", "", "", "22P02", `invalid input syntax for type integer: ""`, "", "1"},
+		{number, "\n", csv, "", "22P04", `missing data for column "b"`, "", "1"},
+		{number, "x\n", csv, "", "22P02", `invalid input syntax for type integer: "x"`, "", "1"},
+		{number, "x\ty\tz\n", "", "", "22P04", "extra data after last expected column", "", "1"},
+		{number, "x\t\\xff\n", "", "", "22021", `invalid byte sequence for encoding "UTF8": 0xff`, "", "1"},
+		{number, "x,1,\"a\n", csv, "", "22P04", "unterminated CSV quoted field", "", "1"},
+		{number, "1\t2\nx\t3\n4\t5\r\n", "", "", "22P02", `invalid input syntax for type integer: "x"`, "", "2"},
+	} {
+		s := memorySession(t)
+		mustExec(t, s, "create table t ("+test.columns+")")
+		err := copyInto(t, s, test.content, test.options)
+		if test.code != "" {
+			var known *weft.Error
+			if !errors.As(err, &known) || string(known.Code) != test.code || known.Message != test.message || known.Hint != test.hint || !strings.HasSuffix(known.Detail, "COPY t, line "+test.where) {
+				t.Errorf("%q: error %v (%+v), want %s %s, line %s", test.content, err, known, test.code, test.message, test.where)
+			}
+			continue
+		}
+		row := "coalesce(a::text, 'NULL')"
+		if test.columns != one {
+			row += " || '=' || coalesce(b, 'NULL')"
+		}
+		if err != nil {
+			t.Errorf("%q: %v", test.content, err)
+		} else if got := oneRow(t, s, "select coalesce(string_agg("+row+", ';'), '') from t"); got != test.rows {
+			t.Errorf("%q: got %q, want %q", test.content, got, test.rows)
+		}
+	}
+}
+
+// TestCopyOptionErrors gives options that PostgreSQL 15 refuses, with its errors.
+func TestCopyOptionErrors(t *testing.T) {
+	const single, redundant = "must be a single one-byte character", "conflicting or redundant options"
+	s := memorySession(t)
+	mustExec(t, s, "create table t (a text, b text)")
+	for _, test := range []struct{ options, code, message string }{
+		{`(delimiter 'ab')`, "0A000", "COPY delimiter " + single},
+		{`(delimiter '')`, "0A000", "COPY delimiter " + single},
+		{`(delimiter 'ä')`, "0A000", "COPY delimiter " + single},
+		{`(delimiter E'\n')`, "22023", "COPY delimiter cannot be newline or carriage return"},
+		{`(format csv, delimiter E'\r')`, "22023", "COPY delimiter cannot be newline or carriage return"},
+		{`(delimiter 'a')`, "22023", `COPY delimiter cannot be "a"`},
+		{`(delimiter '\')`, "22023", `COPY delimiter cannot be "\"`},
+		{`(delimiter '.')`, "22023", `COPY delimiter cannot be "."`},
+		{`(quote 'a', delimiter 'b')`, "22023", `COPY delimiter cannot be "b"`},
+		{`(delimiter 'A', null E'a\nb')`, "22023", "COPY null representation cannot use newline or carriage return"},
+		{`(quote '"')`, "0A000", "COPY quote available only in CSV mode"},
+		{`(quote '')`, "0A000", "COPY quote available only in CSV mode"},
+		{`(format csv, quote 'ab')`, "0A000", "COPY quote " + single},
+		{`(format csv, quote '')`, "0A000", "COPY quote " + single},
+		{`(format csv, quote ',')`, "22023", "COPY delimiter and quote must be different"},
+		{`(format csv, quote '|', delimiter '|')`, "22023", "COPY delimiter and quote must be different"},
+		{`(escape '"')`, "0A000", "COPY escape available only in CSV mode"},
+		{`(format csv, escape 'ab')`, "0A000", "COPY escape " + single},
+		{`(format csv, escape '')`, "0A000", "COPY escape " + single},
+		{`(format csv, format csv)`, "42601", redundant},
+		{`(format csv, delimiter ',', delimiter ',')`, "42601", redundant},
+		{`(header, header false)`, "42601", redundant},
+		{`(null 'a', null 'b')`, "42601", redundant},
+		{`(format csv, escape 'a', escape 'bc')`, "42601", redundant},
+		{`(encoding 'utf8', encoding 'utf8')`, "42601", redundant},
+		{`csv header header`, "42601", redundant},
+		{`(delimiter ',', null 'a,b')`, "0A000", "COPY delimiter must not appear in the NULL specification"},
+		{`(format csv, null 'a"b')`, "0A000", "CSV quote character must not appear in the NULL specification"},
+		{`(delimiter)`, "42601", "delimiter requires a parameter"},
+		{`(foo 1)`, "42601", `option "foo" not recognized`},
+	} {
+		err := copyInto(t, s, "", test.options)
+		var known *weft.Error
+		if !errors.As(err, &known) || string(known.Code) != test.code || known.Message != test.message {
+			t.Errorf("%s: error %v, want %s %s", test.options, err, test.code, test.message)
+		}
+	}
+	for _, statement := range []string{"copy t (a, a) from 'no such file'", "copy t (a, a) to 'no such file'"} {
+		_, err := s.Exec(t.Context(), statement)
+		var known *weft.Error
+		if !errors.As(err, &known) || known.Code != "42701" || known.Message != `column "a" specified more than once` {
+			t.Errorf("%s: error %v", statement, err)
+		}
+	}
+}
+
+// TestCopyLongRecords reads records that are longer than what is read at once, and newlines of two bytes of which
+// only the first has been read.
+func TestCopyLongRecords(t *testing.T) {
+	long := strings.Repeat("xyz\n", 800_000)
+	s := memorySession(t)
+	mustExec(t, s, "create table t (a text, b text)")
+	if err := copyInto(t, s, "a,\""+long+"\"\nb,"+strings.ReplaceAll(long, "\n", "")+"\n", "(format csv)"); err != nil {
+		t.Fatal(err)
+	}
+	if got := oneRow(t, s, "select string_agg(a || length(b), ',') from t"); got != "a3200000,b2400000" {
+		t.Errorf("got %s", got)
+	}
+	for _, first := range []int{1<<20 - 3, 1<<20 - 2, 1<<20 - 1, 1 << 20} {
+		mustExec(t, s, "truncate t")
+		if err := copyInto(t, s, strings.Repeat("a", first-2)+"\tb\r\n\\\\.\tc\r\n\\.\r\nd", ""); err != nil {
+			t.Fatal(err)
+		}
+		if got := oneRow(t, s, "select string_agg(length(a) || b, ',') from t"); got != fmt.Sprintf("%db,2c", first-2) {
+			t.Errorf("got %s", got)
+		}
+	}
+}

@@ -1,9 +1,7 @@
 package weft
 
 import (
-	"bufio"
 	"bytes"
-	"io"
 	"os"
 
 	"github.com/weftdb/weft/expr"
@@ -19,7 +17,7 @@ type recordChunk struct {
 	data []byte
 }
 
-// endOfData is the line that ends a file's data, whatever may follow.
+// endOfData is the line that ends a file's data, whatever may follow; as a value it is quoted.
 const endOfData = `\.`
 
 // text loads a CSV or text file: one goroutine cuts it into chunks of whole records, the workers
@@ -30,10 +28,10 @@ func (l *copyLoad) text(f *os.File, o copyOptions) error {
 	quit := make(chan struct{})
 	go func() {
 		defer close(chunks)
-		failed <- l.cutRecords(bufio.NewReaderSize(f, 1<<20), o, quit, chunks)
+		failed <- l.cutRecords(newRecordReader(f, o), quit, chunks)
 	}()
 	err := l.inParallel(func(w *copyWorker, stop <-chan struct{}) error {
-		p := &recordParser{o: o, w: w}
+		p := newRecordParser(o, w)
 		for c := range chunks {
 			select {
 			case <-stop:
@@ -63,109 +61,69 @@ func (l *copyLoad) text(f *os.File, o copyOptions) error {
 }
 
 // cutRecords reads a file and sends chunks of whole records until quit is closed.
-func (l *copyLoad) cutRecords(r *bufio.Reader, o copyOptions, quit <-chan struct{}, out chan<- recordChunk) error {
-	var seq uint64
+func (l *copyLoad) cutRecords(r *recordReader, quit <-chan struct{}, out chan<- recordChunk) error {
 	line := int64(1)
-	if o.header {
-		names, err := readRecord(r, o, nil)
-		if err != nil && err != io.EOF {
-			return sqlerr.New(sqlerr.IOError, "read COPY file: %w", err)
+	if r.o.header {
+		record, _, err := r.next()
+		if err != nil {
+			return copyError(err, l.table.Name, "line", line+r.inside)
 		}
+		names := append(bytes.Clone(record), '\n')
 		if at := utf8text.Invalid(names); at >= 0 {
 			return copyError(utf8text.Error(names, at), l.table.Name, "line", line+countLines(names[:at]))
 		}
 		line += countLines(names)
 	}
-	for {
+	for seq := uint64(0); ; seq++ {
 		c := recordChunk{seq: seq, line: line}
-		n := 0
+		n, more := 0, true
 		var err error
-		for n < vector.BatchCap && err == nil {
-			before := len(c.data)
-			c.data, err = readRecord(r, o, c.data)
-			switch record := c.data[before:]; {
-			case isEndOfData(record):
-				c.data, err = c.data[:before], io.EOF
-			case len(record) > 0:
+		for n < vector.BatchCap && more {
+			var record []byte
+			if record, more, err = r.next(); err != nil {
+				break
+			}
+			if more {
+				c.data = append(append(c.data, record...), '\n')
 				n++
 			}
 		}
-		if n > 0 {
+		line += countLines(c.data)
+		if n > 0 { // also before an error: those of earlier records come first
 			select {
 			case out <- c:
 			case <-quit:
 				return nil
 			}
-			seq++
-			line += countLines(c.data)
-		}
-		if err == io.EOF {
-			return nil
 		}
 		if err != nil {
-			return sqlerr.New(sqlerr.IOError, "read COPY file: %w", err)
+			return copyError(err, l.table.Name, "line", line+r.inside)
+		}
+		if !more {
+			return nil
 		}
 	}
 }
 
 func countLines(data []byte) int64 { return int64(bytes.Count(data, []byte{'\n'})) }
 
-func isEndOfData(record []byte) bool {
-	return len(record) <= len(endOfData)+2 && string(bytes.TrimRight(record, "\r\n")) == endOfData
-}
-
-// recordBounds returns where the record that holds the byte at starts and ends.
-func recordBounds(data []byte, at int, o copyOptions) (start, end int) {
-	r := bufio.NewReader(bytes.NewReader(data))
-	for end <= at {
-		record, err := readRecord(r, o, nil)
-		start, end = end, end+len(record)
-		if err != nil {
-			break
-		}
-	}
-	return start, end
-}
-
-// readRecord appends the next record with its newline: up to a newline outside of quotes, or
-// without a backslash before it.
-func readRecord(r *bufio.Reader, o copyOptions, dst []byte) ([]byte, error) {
-	quoted := false
-	for {
-		part, err := r.ReadSlice('\n')
-		dst = append(dst, part...)
-		if o.format == "csv" {
-			for _, b := range part {
-				if b == o.quote {
-					quoted = !quoted
-				}
-			}
-		} else {
-			line := bytes.TrimSuffix(dst, []byte{'\n'})
-			quoted = (len(line)-len(bytes.TrimRight(line, `\`)))%2 == 1
-		}
-		switch {
-		case err == bufio.ErrBufferFull:
-			continue
-		case err == io.EOF:
-			if len(part) > 0 && dst[len(dst)-1] != '\n' {
-				dst = append(dst, '\n')
-			}
-			return dst, err
-		case err != nil:
-			return dst, err
-		}
-		if !quoted {
-			return dst, nil
-		}
-	}
-}
-
 // recordParser turns records into column values.
 type recordParser struct {
 	o     copyOptions
 	w     *copyWorker
 	field []byte
+	stops [256]bool // the bytes that are more than a part of an unquoted field
+}
+
+func newRecordParser(o copyOptions, w *copyWorker) *recordParser {
+	p := &recordParser{o: o, w: w}
+	p.stops['\n'], p.stops[o.delimiter] = true, true
+	if o.format == "csv" {
+		p.stops[o.quote] = true
+	} else {
+		p.stops['\\'] = true
+	}
+	return p
 }
 
 // parse fills the worker's file columns from a chunk and returns the number of rows.
@@ -213,32 +171,59 @@ func copyError(err error, table, unit string, number int64) error {
 	return e.WithDetail("%s", detail)
 }
 
-// record parses one record.
+var errExtraData error = sqlerr.New(sqlerr.BadCopyFileFormat, "extra data after last expected column")
+
+// record parses one record. What is wrong with its form comes before what is wrong with a value.
 func (p *recordParser) record(data []byte) ([]byte, error) {
+	rest, err := p.fields(data)
+	if err != nil {
+		if malformed := p.malformed(data); malformed != nil {
+			return nil, malformed
+		}
+	}
+	return rest, err
+}
+
+// fields stores the fields of a record.
+func (p *recordParser) fields(data []byte) ([]byte, error) {
+	end := false
 	for i := range p.w.file {
-		field, null, rest, end, err := p.next(data)
-		if err != nil {
-			return nil, err
-		}
-		data = rest
-		last := i == len(p.w.file)-1
-		if end && !last {
+		if end {
 			t := p.w.l.table
-			return nil, sqlerr.New(sqlerr.BadCopyFileFormat, "missing data for column %q", t.Columns[p.w.l.targets[i+1]].Name)
+			return nil, sqlerr.New(sqlerr.BadCopyFileFormat, "missing data for column %q", t.Columns[p.w.l.targets[i]].Name)
 		}
-		if !end && last {
-			// dbgen ends each line with a delimiter; anything else behind the last column is wrong.
-			if p.o.format == "text" && len(data) > 0 && data[0] == '\n' {
-				data = data[1:]
-			} else {
-				return nil, sqlerr.New(sqlerr.BadCopyFileFormat, "extra data after last expected column")
-			}
+		var field []byte
+		var null bool
+		var err error
+		if field, null, data, end, err = p.next(data); err != nil {
+			return nil, err
 		}
 		if err := p.store(i, field, null); err != nil {
 			return nil, err
 		}
 	}
+	if !end && len(p.w.file) == 0 && data[0] == '\n' {
+		return data[1:], nil
+	}
+	if !end {
+		return nil, errExtraData
+	}
 	return data, nil
+}
+
+// malformed reports a record that cannot be cut into fields, or into too many.
+func (p *recordParser) malformed(data []byte) error {
+	n := 0
+	for end := false; !end; n++ {
+		var err error
+		if _, _, data, end, err = p.next(data); err != nil {
+			return err
+		}
+	}
+	if n > len(p.w.file) {
+		return errExtraData
+	}
+	return nil
 }
 
 // store converts a field to its column's type.
@@ -261,40 +246,42 @@ func (p *recordParser) next(data []byte) (field []byte, null bool, rest []byte, 
 	if p.o.format == "text" {
 		return p.nextText(data)
 	}
-	if len(data) > 0 && data[0] == p.o.quote {
-		return p.nextQuoted(data[1:])
-	}
 	for i, b := range data {
-		if b == p.o.delimiter || b == '\n' {
-			field = data[:i]
-			if b == '\n' && i > 0 && field[i-1] == '\r' {
-				field = field[:i-1]
-			}
-			return field, string(field) == p.o.null, data[i+1:], b == '\n', nil
+		if !p.stops[b] {
+			continue
 		}
+		if b == p.o.quote {
+			return p.nextQuoted(data, i)
+		}
+		field = data[:i]
+		return field, string(field) == p.o.null, data[i+1:], b == '\n', nil
 	}
 	return nil, false, nil, true, sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated record")
 }
 
 var errUnterminatedQuote error = sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated CSV quoted field")
 
-func (p *recordParser) nextQuoted(data []byte) (field []byte, null bool, rest []byte, end bool, err error) {
-	p.field = p.field[:0]
-	for i := 0; i < len(data); i++ {
+// nextQuoted reads a field whose first quote is at first. Quotes begin and end anywhere.
+func (p *recordParser) nextQuoted(data []byte, first int) (field []byte, null bool, rest []byte, end bool, err error) {
+	if first == 0 { // a field quoted as a whole needs no copy, unless it has escapes
+		n := bytes.IndexByte(data[1:], p.o.quote)
+		if n >= 0 && n+2 < len(data) && (data[n+2] == p.o.delimiter || data[n+2] == '\n') &&
+			(p.o.escape == p.o.quote || bytes.IndexByte(data[1:n+1], p.o.escape) < 0) {
+			return data[1 : n+1], false, data[n+3:], data[n+2] == '\n', nil
+		}
+	}
+	p.field = append(p.field[:0], data[:first]...)
+	quoted := false
+	for i := first; i < len(data); i++ {
 		b := data[i]
 		switch {
-		case b == p.o.escape && i+1 < len(data) && (data[i+1] == p.o.quote || data[i+1] == p.o.escape && p.o.escape != p.o.quote):
+		case quoted && b == p.o.escape && i+1 < len(data) && (data[i+1] == p.o.quote || data[i+1] == p.o.escape):
 			i++
 			p.field = append(p.field, data[i])
 		case b == p.o.quote:
-			i++
-			if i < len(data) && data[i] == '\r' {
-				i++
-			}
-			if i < len(data) && (data[i] == p.o.delimiter || data[i] == '\n') {
-				return p.field, false, data[i+1:], data[i] == '\n', nil
-			}
-			return nil, false, nil, true, sqlerr.New(sqlerr.BadCopyFileFormat, "unexpected data after a quoted field")
+			quoted = !quoted
+		case !quoted && (b == p.o.delimiter || b == '\n'):
+			return p.field, false, data[i+1:], b == '\n', nil
 		default:
 			p.field = append(p.field, b)
 		}
@@ -306,23 +293,23 @@ func (p *recordParser) nextQuoted(data []byte) (field []byte, null bool, rest []
 func (p *recordParser) nextText(data []byte) (field []byte, null bool, rest []byte, end bool, err error) {
 	escaped := false
 	for i := 0; i < len(data); i++ {
-		switch b := data[i]; {
-		case b == '\\' && i+1 < len(data):
+		b := data[i]
+		if !p.stops[b] {
+			continue
+		}
+		if b == '\\' {
 			escaped = true
 			i++
-		case b == p.o.delimiter || b == '\n':
-			field = data[:i]
-			if b == '\n' && i > 0 && field[i-1] == '\r' {
-				field = field[:i-1]
-			}
-			null = string(field) == p.o.null
-			if escaped && !null {
-				if field, err = p.unescape(field); err != nil {
-					return nil, false, nil, true, err
-				}
-			}
-			return field, null, data[i+1:], b == '\n', nil
+			continue
 		}
+		field = data[:i]
+		null = string(field) == p.o.null
+		if escaped && !null {
+			if field, err = p.unescape(field); err != nil {
+				return nil, false, nil, true, err
+			}
+		}
+		return field, null, data[i+1:], b == '\n', nil
 	}
 	return nil, false, nil, true, sqlerr.New(sqlerr.BadCopyFileFormat, "unterminated record")
 }
