@@ -56,7 +56,7 @@ func (d *definition) relation(n *sql.AlterTable) (*catalog.Table, error) {
 			d.ddl.Notices = append(d.ddl.Notices, `relation "`+n.Name.Name+`" does not exist, skipping`)
 			return nil, nil
 		}
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.String())
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Raw())
 	}
 	switch {
 	case n.Kind == sql.ViewObject && r.Kind != catalog.ViewRelation:
@@ -69,7 +69,7 @@ func (d *definition) relation(n *sql.AlterTable) (*catalog.Table, error) {
 	}
 	now := d.ddl.Catalog.Table(r.ID)
 	if now == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.String())
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Raw())
 	}
 	return now, d.r.s.refusePending("ALTER TABLE", now)
 }

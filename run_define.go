@@ -2,7 +2,6 @@ package weft
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/weftdb/weft/catalog"
@@ -393,7 +392,7 @@ func (d *definition) drop(n *sql.Drop) (*Rows, error) {
 	}
 	what := ""
 	if len(tables) == 1 {
-		what = "table " + tables[0].Name
+		what = d.ddl.Describe(tables[0])
 	}
 	if tables, err = d.withPartitions(tables); err != nil {
 		return nil, err
@@ -431,7 +430,7 @@ func (d *definition) dropped(n *sql.Drop, name sql.ObjectName, kind catalog.Rela
 	r := d.ddl.FindRelation(name)
 	switch {
 	case r == nil && n.IfExists:
-		d.ddl.Notices = append(d.ddl.Notices, fmt.Sprintf("%s %q does not exist, skipping", kind, name.Name))
+		d.ddl.Notices = append(d.ddl.Notices, sqlerr.Text("%s %q does not exist, skipping", kind, name.Name))
 		return nil, nil
 	case r == nil:
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", kind, name.Name)

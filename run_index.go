@@ -166,5 +166,5 @@ func (d *definition) reindexed(n *sql.Reindex) (*catalog.Table, *catalog.Index, 
 	case r != nil:
 		return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not an index", n.Name.Name)
 	}
-	return nil, nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Name)
+	return nil, nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Raw())
 }

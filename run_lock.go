@@ -56,7 +56,7 @@ func (l *tableLock) lockNamed(ctx context.Context, s *Session, name sql.ObjectNa
 			if t, _ := ddl.LookupIndex(name); t != nil {
 				return unlockable(name.Name, "indexes")
 			}
-			return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.String())
+			return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.Raw())
 		case found.Kind == catalog.SequenceRelation:
 			return unlockable(name.Name, "sequences")
 		case locked != nil && found.ID == locked.ID:

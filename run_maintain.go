@@ -1,7 +1,6 @@
 package weft
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,7 +79,7 @@ func (d *definition) vacuum(n *sql.Vacuum) error {
 			return err
 		}
 		if m.verbose {
-			d.ddl.Notices = append(d.ddl.Notices, fmt.Sprintf("table %q: %d pages packed", t.Schema+"."+t.Name, pages))
+			d.ddl.Notices = append(d.ddl.Notices, sqlerr.Text("table %q: %d pages packed", t.Schema+"."+t.Name, pages))
 		}
 	}
 	return d.collectAll(tables)
@@ -133,9 +132,9 @@ func (d *definition) maintained(names []sql.MaintenanceTable, verb string) ([]*c
 		r := d.ddl.FindRelation(names[i].Name)
 		switch {
 		case r == nil:
-			return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", names[i].Name.String())
+			return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", names[i].Name.Raw())
 		case !r.IsTable():
-			d.r.warn(fmt.Sprintf("skipping %q --- cannot %s non-tables or special system tables", r.Name, verb))
+			d.r.warn(sqlerr.Text("skipping %q --- cannot %s non-tables or special system tables", r.Name, verb))
 			continue
 		}
 		seen := map[string]bool{}

@@ -113,7 +113,7 @@ func (d *definition) alterPartitioned(t *catalog.Table, n *sql.AlterTable) error
 		return err
 	}
 	if t = d.ddl.FindTable(n.Name); t == nil {
-		return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.String())
+		return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Raw())
 	}
 	for _, action := range n.Actions {
 		if len(n.Actions) > 1 && standsAlone(action) {

@@ -41,7 +41,7 @@ func (d *definition) dropSchema(n *sql.Drop) (*Rows, error) {
 			}
 			if !n.Cascade {
 				return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop schema %s because other objects depend on it", name.Name).
-					At(name.Start).WithDetail("%s %s depends on schema %s", t.Kind, qualified(t), name.Name).
+					At(name.Start).WithDetail("%s depends on schema %s", d.ddl.Describe(t), name.Name).
 					WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 			}
 			inside = append(inside, t)

@@ -23,7 +23,7 @@ func (d *definition) alterSequence(n *sql.AlterSequence) (*Rows, error) {
 		return done("ALTER SEQUENCE"), nil
 	}
 	if r == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Name)
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Raw())
 	}
 	if err := d.lock(r); err != nil {
 		return nil, err
@@ -48,11 +48,11 @@ func (d *definition) dropSequence(n *sql.Drop) (*Rows, error) {
 		}
 		for _, use := range d.ddl.SequenceUses(r) {
 			if !n.Cascade {
-				return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop sequence %s because other objects depend on it", r.Name).
-					WithDetail("default value for column %s of table %s depends on sequence %s", use.Column, use.Table.Name, r.Name).
+				return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", d.ddl.Describe(r)).
+					WithDetail("default value for column %s of %s depends on %s", use.Column, d.ddl.Describe(use.Table), d.ddl.Describe(r)).
 					WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 			}
-			d.ddl.Notices = append(d.ddl.Notices, "drop cascades to default value for column "+use.Column+" of table "+use.Table.Name)
+			d.ddl.Notices = append(d.ddl.Notices, "drop cascades to default value for column "+use.Column+" of "+d.ddl.Describe(use.Table))
 			if err := d.lock(use.Table); err != nil {
 				return nil, err
 			}
@@ -100,26 +100,20 @@ type sequences struct {
 }
 
 func (s *sequences) find(name string) (*catalog.Table, error) {
-	parsed, err := sql.ParseExpr(name)
-	ref, ok := parsed.(*sql.ColumnRef)
-	if err != nil || !ok || len(ref.Parts) > 2 {
-		return nil, sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
-	}
-	schema := ""
-	if len(ref.Parts) == 2 {
-		schema = ref.Parts[0].Name
+	parsed, err := planner.SequenceName(name)
+	if err != nil {
+		return nil, err
 	}
 	session := s.r.s
 	c := session.Catalog()
 	if s.txn != nil {
 		c = s.txn.Catalog()
 	}
-	short := ref.Parts[len(ref.Parts)-1].Name
 	path := planner.Settings{SearchPath: session.derived().searchPath, TempSchema: session.temp.schema, TempUsed: session.temp.used}
-	if q := planner.FindSequence(c, path.LookupPath(), schema, short); q != nil {
+	if q := planner.FindSequence(c, path.LookupPath(), parsed.Schema, parsed.Name); q != nil {
 		return q, nil
 	}
-	return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name)
+	return nil, planner.MissingSequence(c, path.LookupPath(), parsed)
 }
 
 // NextValue advances a sequence and remembers the value for the session.

@@ -55,14 +55,14 @@ func (d *definition) dropDependentViews(r *catalog.Table, cascade bool) error {
 	if !cascade {
 		var lines []string
 		for _, dep := range dependents {
-			lines = append(lines, fmt.Sprintf("view %s depends on %s %s", dep.view.Name, dep.on.Kind, dep.on.Name))
+			lines = append(lines, d.ddl.Describe(dep.view)+" depends on "+d.ddl.Describe(dep.on))
 		}
-		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s %s because other objects depend on it", r.Kind, r.Name).
+		return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", d.ddl.Describe(r)).
 			WithDetail("%s", strings.Join(lines, "\n")).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 	}
 	var lines []string
 	for _, dep := range dependents {
-		lines = append(lines, "drop cascades to view "+dep.view.Name)
+		lines = append(lines, "drop cascades to "+d.ddl.Describe(dep.view))
 	}
 	notice := strings.Join(lines, "\n")
 	if len(lines) > 1 {

@@ -76,7 +76,7 @@ func TestSequenceErrors(t *testing.T) {
 	defer s.Close()
 	mustExec(t, s, `create table t (a int); create sequence "Odd.Name"; create sequence gone; select nextval('gone'); drop sequence gone`)
 	for query, code := range map[string]string{
-		"select nextval('nope')": "42P01", "select nextval('t')": "42P01", "select nextval('gone')": "42P01", "select currval('gone')": "42P01",
+		"select nextval('nope')": "42P01", "select nextval('t')": "42809", "select nextval('gone')": "42P01", "select currval('gone')": "42P01",
 		"select nextval('a.b.c')": "42602", "select nextval('')": "42602", "select nextval('1')": "42602", "select nextval('\"')": "42602",
 		"begin read only; select nextval('\"Odd.Name\"')": "25006", "select * from \"Odd.Name\"": "42809", "insert into \"Odd.Name\" values (1)": "42809",
 		"truncate \"Odd.Name\"": "42809", "drop table \"Odd.Name\"": "42809", "drop sequence t": "42809", "alter table \"Odd.Name\" add a int": "42809",

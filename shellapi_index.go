@@ -2,11 +2,11 @@ package weft
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/weftdb/weft/catalog"
-	"github.com/weftdb/weft/sql"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/sqlname"
 )
 
 // DescribeIndexes returns the lines of \d about a table's indexes: the primary key first, then by
@@ -37,7 +37,7 @@ func DescribeIndexes(t *catalog.Table) []string {
 		case x.Plain:
 			kind = ""
 		}
-		line := fmt.Sprintf("    %q%s btree %s", x.Name, kind, x.Definition(t, sql.QuoteIdent))
+		line := sqlerr.Text("    %q%s btree %s", x.Name, kind, x.Definition(t, sqlname.Quote))
 		if x.State != catalog.IndexReady {
 			line += " INVALID"
 		}

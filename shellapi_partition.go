@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlname"
 	"github.com/weftdb/weft/planner"
-	"github.com/weftdb/weft/sql"
 )
 
 // DescribePartitioning returns the lines of \d about a table's place among partitions: those that come
@@ -15,7 +15,7 @@ func DescribePartitioning(c *catalog.Snapshot, t *catalog.Table) (before, after 
 		before = append(before, "Partition of: "+parent.Name+" "+planner.BoundText(parent, t))
 	}
 	if t.Partitioning != nil {
-		before = append(before, "Partition key: "+t.Partitioning.Definition(t, sql.QuoteIdent))
+		before = append(before, "Partition key: "+t.Partitioning.Definition(t, sqlname.Quote))
 		more := ""
 		n := len(c.Partitions(t.ID))
 		if n > 0 {

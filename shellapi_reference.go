@@ -1,21 +1,22 @@
 package weft
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/weftdb/weft/catalog"
+	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/sqlname"
 )
 
 // DescribeForeignKeys returns the lines of \d about a table's foreign keys and those that reference it.
 func DescribeForeignKeys(c *catalog.Snapshot, t *catalog.Table) []string {
 	var held, referencing []string
 	for i := range t.ForeignKeys {
-		held = append(held, fmt.Sprintf("    %q %s", t.ForeignKeys[i].Name, keyDefinition(c, t, &t.ForeignKeys[i])))
+		held = append(held, sqlerr.Text("    %q %s", t.ForeignKeys[i].Name, keyDefinition(c, t, &t.ForeignKeys[i])))
 	}
 	for _, ref := range c.References(t.ID) {
-		referencing = append(referencing, fmt.Sprintf("    TABLE %q CONSTRAINT %q %s", ref.Child.Name, ref.Key.Name, keyDefinition(c, ref.Child, ref.Key)))
+		referencing = append(referencing, sqlerr.Text("    TABLE %q CONSTRAINT %q %s", sqlname.Quote(ref.Child.Name), ref.Key.Name, keyDefinition(c, ref.Child, ref.Key)))
 	}
 	slices.Sort(held)
 	slices.Sort(referencing)
@@ -32,7 +33,7 @@ func DescribeForeignKeys(c *catalog.Snapshot, t *catalog.Table) []string {
 // keyDefinition is a foreign key as SQL writes it.
 func keyDefinition(c *catalog.Snapshot, t *catalog.Table, k *catalog.ForeignKey) string {
 	parent := c.Table(k.RefTable)
-	text := "FOREIGN KEY (" + columnList(t, k.Columns) + ") REFERENCES " + parent.Name + "(" + columnList(parent, k.RefColumns) + ")"
+	text := "FOREIGN KEY (" + columnList(t, k.Columns) + ") REFERENCES " + sqlname.Quote(parent.Name) + "(" + columnList(parent, k.RefColumns) + ")"
 	if k.MatchFull {
 		text += " MATCH FULL"
 	}
@@ -60,7 +61,7 @@ func keyDefinition(c *catalog.Snapshot, t *catalog.Table, k *catalog.ForeignKey)
 func columnList(t *catalog.Table, ids []catalog.ColumnID) string {
 	var names []string
 	for _, id := range ids {
-		names = append(names, t.Columns[t.ColumnByID(id)].Name)
+		names = append(names, sqlname.Quote(t.Columns[t.ColumnByID(id)].Name))
 	}
 	return strings.Join(names, ", ")
 }

@@ -3,6 +3,8 @@ package catalog
 import (
 	"slices"
 	"strings"
+
+	"github.com/weftdb/weft/internal/sqlname"
 )
 
 // Index describes a unique or plain index. The primary key is one of them.
@@ -92,16 +94,16 @@ func (x *Index) Uses(id ColumnID) bool {
 func (x *Index) KeyText(t *Table) string {
 	parts := make([]string, len(x.Columns))
 	for i := range parts {
-		parts[i] = x.keyPart(t, i)
+		parts[i] = x.keyPart(t, i, sqlname.Quote)
 	}
 	return strings.Join(parts, ", ")
 }
 
-func (x *Index) keyPart(t *Table, i int) string {
+func (x *Index) keyPart(t *Table, i int, quote func(string) string) string {
 	if e := x.ExprAt(i); e != nil {
 		return e.Expr
 	}
-	return t.Columns[t.ColumnByID(x.Columns[i])].Name
+	return quote(t.Columns[t.ColumnByID(x.Columns[i])].Name)
 }
 
 // Definition prints what stands behind the table's name in CREATE INDEX; quote quotes a name where
@@ -113,11 +115,7 @@ func (x *Index) Definition(t *Table, quote func(string) string) string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		if e := x.ExprAt(i); e != nil {
-			b.WriteString(e.Expr)
-		} else {
-			b.WriteString(quote(x.keyPart(t, i)))
-		}
+		b.WriteString(x.keyPart(t, i, quote))
 		desc, first := x.KeyOrder(i)
 		if desc {
 			b.WriteString(" DESC")

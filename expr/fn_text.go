@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/sqlname"
 )
 
 // textFunctions are the functions on strings.
@@ -46,7 +47,7 @@ func textFunctions() []*Function {
 		fn("concat", "any", "text", textRow(concatRow), variadic, notStrict, stable),
 		fn("concat_ws", "text any", "text", textRow(concatSeparated), variadic, notStrict, stable),
 		fn("quote_literal", "text", "text", textRow(func(r *row, dst []byte) ([]byte, error) { return append(dst, quoteLiteral(r.str(0))...), nil })),
-		fn("quote_ident", "text", "text", textRow(func(r *row, dst []byte) ([]byte, error) { return append(dst, quoteIdent(r.str(0))...), nil })),
+		fn("quote_ident", "text", "text", textRow(func(r *row, dst []byte) ([]byte, error) { return append(dst, sqlname.Quote(r.str(0))...), nil })),
 		fn("overlay", "text text int4 int4", "text", textRow(overlay)),
 		fn("overlay", "text text int4", "text", textRow(overlay)),
 		fn("like_escape", "text text", "text", textRow(func(r *row, dst []byte) ([]byte, error) { return likeEscape(dst, r.str(0), r.str(1)) })),
@@ -327,19 +328,6 @@ func concatSeparated(r *row, dst []byte) ([]byte, error) {
 		dst, some = appendOutput(r, dst, k), true
 	}
 	return dst, nil
-}
-
-// quoteIdent quotes an identifier where needed.
-func quoteIdent(s string) string {
-	plain := s != ""
-	for i := range len(s) {
-		c := s[i]
-		plain = plain && (c >= 'a' && c <= 'z' || c == '_' || i > 0 && c >= '0' && c <= '9')
-	}
-	if plain {
-		return s
-	}
-	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 }
 
 func overlay(r *row, dst []byte) ([]byte, error) {

@@ -160,7 +160,7 @@ func (b *binder) lookupTable(name sql.ObjectName) (*catalog.Table, error) {
 	if r := findRelation(b.snapshot, b.path, name.Schema, name.Name); r != nil {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", r.Name).At(name.Start)
 	}
-	err := sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.String()).At(name.Start)
+	err := sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.Raw()).At(name.Start)
 	var names []string
 	for _, t := range b.snapshot.TableDefinitions() {
 		if b.settings.sees(t) {

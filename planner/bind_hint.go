@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 
+	"github.com/weftdb/weft/internal/sqlerr"
 	"github.com/weftdb/weft/sql"
 )
 
@@ -30,7 +31,7 @@ func (b *binder) applyHints(hints []sql.Hint, plan Node) {
 	for i := range hints {
 		h := &hints[i]
 		if h.Name != hintImcvScan {
-			b.notices = append(b.notices, fmt.Sprintf("hint %q is not known and has no effect", h.Name))
+			b.notices = append(b.notices, sqlerr.Text("hint %q is not known and has no effect", h.Name))
 			continue
 		}
 		say := hintColumns

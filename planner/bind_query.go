@@ -86,7 +86,7 @@ func (b *binder) outputSortKey(item *sql.OrderItem, out *bound) (SortKey, error)
 			}
 		}
 		if pos < 0 {
-			return SortKey{}, sqlerr.New(sqlerr.UndefinedColumn, "column %s does not exist", quoteColumn(e.Parts[len(e.Parts)-1].Name)).At(e.Start)
+			return SortKey{}, undefinedColumn("", e.Parts[len(e.Parts)-1].Name).At(e.Start)
 		}
 	default:
 		return SortKey{}, sqlerr.New(sqlerr.FeatureNotSupported, "invalid UNION/INTERSECT/EXCEPT ORDER BY clause").At(item.Start).

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
@@ -116,7 +115,7 @@ func (s *scope) refuseBarred(e expr.Expr, pos int) error {
 }
 
 func errInvalidReference(code sqlerr.Code, table string) *sqlerr.Error {
-	return sqlerr.New(code, "invalid reference to FROM-clause entry for table \"%s\"", table)
+	return sqlerr.New(code, "invalid reference to FROM-clause entry for table %q", table)
 }
 
 // columns lists the columns of the relations in s.
@@ -163,9 +162,8 @@ func (s *scope) undefined(ref *sql.ColumnRef, table, name string) error {
 		if err := s.missing(table); err != nil {
 			return err.At(ref.Start)
 		}
-		name = table + "." + name
 	}
-	err := sqlerr.New(sqlerr.UndefinedColumn, "column %s does not exist", quoteColumn(name)).At(ref.Start)
+	err := undefinedColumn(table, name).At(ref.Start)
 	for _, r := range s.beyond() {
 		if table == "" && slices.ContainsFunc(r.cols, func(c scopeCol) bool { return c.name == name }) {
 			return err.WithHint("There is a column named %q in table %q, but it cannot be referenced from this part of the query.", name, r.name)
@@ -192,15 +190,15 @@ func (s *scope) missing(table string) *sqlerr.Error {
 		}
 	}
 	if alias != "" {
-		return errInvalidReference(sqlerr.UndefinedTable, table).WithHint("Perhaps you meant to reference the table alias \"%s\".", alias)
+		return errInvalidReference(sqlerr.UndefinedTable, table).WithHint("Perhaps you meant to reference the table alias %q.", alias)
 	}
 	if slices.ContainsFunc(s.beyond(), func(r *scopeRel) bool { return r.name == table || r.table == table }) {
 		return errInvalidReference(sqlerr.UndefinedTable, table).
-			WithHint("There is an entry for table \"%s\", but it cannot be referenced from this part of the query.", table)
+			WithHint("There is an entry for table %q, but it cannot be referenced from this part of the query.", table)
 	}
-	err := sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table \"%s\"", table)
+	err := sqlerr.New(sqlerr.UndefinedTable, "missing FROM-clause entry for table %q", table)
 	if near := nearest(table, names); near != "" {
-		return err.WithHint("Perhaps you meant to reference the table alias \"%s\".", near)
+		return err.WithHint("Perhaps you meant to reference the table alias %q.", near)
 	}
 	return err
 }
@@ -213,18 +211,16 @@ func (s *scope) beyond() (rels []*scopeRel) {
 	return rels
 }
 
-func quoteColumn(name string) string {
-	if strings.Contains(name, ".") {
-		return name
+// undefinedColumn is the error of a name, which PostgreSQL puts in quotes only when it stands alone.
+func undefinedColumn(table, name string) *sqlerr.Error {
+	if table != "" {
+		return sqlerr.New(sqlerr.UndefinedColumn, "column %s.%s does not exist", table, name)
 	}
-	return `"` + name + `"`
+	return sqlerr.New(sqlerr.UndefinedColumn, "column %q does not exist", name)
 }
 
 // nearColumn suggests the visible column whose name is closest, as table.column.
 func (s *scope) nearColumn(name string) string {
-	if i := strings.LastIndexByte(name, '.'); i >= 0 {
-		name = name[i+1:]
-	}
 	byName := map[string]string{}
 	var names []string
 	for at := s; at != nil; at = at.parent {

@@ -52,7 +52,7 @@ func (d *DDL) AlterTable(n *sql.AlterTable, hasRows func(*catalog.Table) bool) (
 		if r := d.FindRelation(n.Name); r != nil {
 			return nil, sqlerr.New(sqlerr.WrongObjectType, "%q is not a table", r.Name)
 		}
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.String())
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Name.Raw())
 	}
 	if err := d.CheckAlterable(old, n); err != nil {
 		return nil, err
@@ -224,7 +224,7 @@ func (a *alter) addColumn(n *sql.AddColumn) error {
 		return sqlerr.New(sqlerr.DuplicateColumn, "column %q of relation %q already exists", n.Column.Name.Name, a.t.Name).At(n.Column.Name.Start)
 	}
 	if err := a.d.addColumn(a.t, &n.Column, sql.Unset); err != nil {
-		return err
+		return sequenceUnplaced(err)
 	}
 	c := &a.t.Columns[len(a.t.Columns)-1]
 	c.AddedIn = a.t.SchemaVersion + 1
@@ -297,7 +297,7 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 	if err != nil {
 		return err
 	}
-	what := "column " + dropped.Name + " of table " + a.t.Name
+	what := "column " + dropped.Name + " of " + a.d.Describe(a.t)
 	var list Dependents
 	for i := range users {
 		list = append(list, Dependent{Reference: catalog.Reference{Child: a.t}, Column: users[i].Name, On: what})
@@ -306,7 +306,7 @@ func (a *alter) dropColumn(n *sql.DropColumn) error {
 	for i := range gone {
 		if v := a.d.DependentViews(a.t.ID, gone[i].Name); len(v) > 0 {
 			return sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because other objects depend on it", what).
-				WithDetail("view %s depends on column %s of table %s", v[0].Name, gone[i].Name, a.t.Name).WithHint("Drop the view first.")
+				WithDetail("%s depends on column %s of %s", a.d.Describe(v[0]), gone[i].Name, a.d.Describe(a.t)).WithHint("Drop the view first.")
 		}
 		list = append(list, a.d.columnDependents(a.t, &gone[i])...)
 	}
@@ -427,7 +427,16 @@ func (a *alter) setDefault(n *sql.AlterColumnDefault) error {
 	if n.Default == nil {
 		return nil
 	}
-	return a.d.setDefault(c, n.Default)
+	return sequenceUnplaced(a.d.setDefault(c, n.Default))
+}
+
+// sequenceUnplaced takes the position from the error of a sequence that does not exist: as in PostgreSQL,
+// only CREATE TABLE tells where it stands.
+func sequenceUnplaced(err error) error {
+	if code := sqlerr.CodeOf(err); code == sqlerr.UndefinedTable || code == sqlerr.InvalidSchemaName {
+		return unplaced(err)
+	}
+	return err
 }
 
 func (a *alter) setNotNull(n *sql.AlterColumnNotNull) error {

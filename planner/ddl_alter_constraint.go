@@ -45,7 +45,7 @@ func (a *alter) addConstraint(n *sql.Constraint) error {
 func (a *alter) dropConstraint(n *sql.DropConstraint) error {
 	for i := range a.t.Indexes {
 		if x := &a.t.Indexes[i]; x.Name == n.Name.Name && !x.Plain {
-			what := "constraint " + x.Name + " on table " + a.t.Name
+			what := "constraint " + x.Name + " on " + a.d.Describe(a.t)
 			if err := a.dropDependents(a.d.IndexDependents(a.t, x), what, n.Cascade); err != nil {
 				return err
 			}

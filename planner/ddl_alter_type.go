@@ -6,6 +6,7 @@ import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/sqlname"
 	"github.com/weftdb/weft/sql"
 )
 
@@ -76,7 +77,7 @@ func (a *alter) typeAllowed(c *catalog.Column, n *sql.AlterColumnType) error {
 	}
 	if v := a.d.DependentViews(a.t.ID, c.Name); len(v) > 0 {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "cannot alter type of a column used by a view or rule").
-			WithDetail("rule _RETURN on view %s depends on column %q", v[0].Name, c.Name)
+			WithDetail("rule _RETURN on %s depends on column %q", a.d.Describe(v[0]), c.Name)
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (r *rewriting) converted(t *catalog.Table, old *catalog.Column, typ catalog
 	if old.Generated != "" {
 		return nil, failed
 	}
-	return nil, failed.WithHint("You might need to specify \"USING %s::%s\".", sql.QuoteIdent(old.Name), typ)
+	return nil, failed.WithHint("You might need to specify \"USING %s::%s\".", sqlname.Quote(old.Name), typ)
 }
 
 // defaultTo makes sure that a column's default or generation expression fits a new type. A bare literal

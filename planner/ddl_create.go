@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -261,6 +262,9 @@ func (d *DDL) setDefault(c *catalog.Column, e sql.Expr) error {
 	if err != nil {
 		return err
 	}
+	if err := d.sequencesExist(e); err != nil {
+		return err
+	}
 	c.Default = sql.Format(e)
 	pos := e.SourceSpan().Start
 	cast, isCast := e.(*sql.Cast)
@@ -335,9 +339,7 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 		index.Include = append(index.Include, t.Columns[pos].ID)
 		names = append(names, id.Name)
 	}
-	taken := func(name string) bool {
-		return d.relationExists(t.Schema, name) || slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.Name == name })
-	}
+	taken := d.relationTaken(t)
 	if index.Name != "" && hasConstraint(t, index.Name) && !taken(index.Name) {
 		return duplicateConstraint(t, n.Name)
 	}
@@ -345,11 +347,11 @@ func (d *DDL) addUnique(t *catalog.Table, n *sql.Constraint) error {
 		return sqlerr.New(sqlerr.DuplicateTable, "relation %q already exists", index.Name)
 	}
 	if index.Name == "" {
-		base := t.Name + "_pkey"
-		if !primary {
-			base = t.Name + "_" + strings.Join(names, "_") + "_key"
+		label := "key"
+		if primary {
+			names, label = nil, "pkey"
 		}
-		index.Name = freeName(base, taken)
+		index.Name = madeName(t.Name, names, label, either(taken, d.constraintTaken(t)))
 	}
 	if err := uniqueOnPartitioned(t, &index); err != nil {
 		return err
@@ -362,7 +364,7 @@ func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
 	b := d.definitionBinder()
 	check := catalog.Check{Name: n.Name.Name, Expr: sql.Format(n.Expr), NotValid: n.NotValid}
 	if check.Name == "" {
-		check.Name = checkName(t, n.Expr)
+		check.Name = d.checkName(t, n.Expr)
 	} else if hasConstraint(t, check.Name) {
 		return duplicateConstraint(t, n.Name)
 	}
@@ -375,7 +377,7 @@ func (d *DDL) addCheck(t *catalog.Table, n *sql.Constraint) error {
 
 // checkName is the name PostgreSQL gives a CHECK constraint: with the column's name in it when it
 // is about one column, and numbered when it is taken.
-func checkName(t *catalog.Table, e sql.Expr) string {
+func (d *DDL) checkName(t *catalog.Table, e sql.Expr) string {
 	columns := map[string]bool{}
 	sql.Inspect(e, func(n sql.Node) bool {
 		if c, ok := n.(*sql.ColumnRef); ok {
@@ -383,13 +385,11 @@ func checkName(t *catalog.Table, e sql.Expr) string {
 		}
 		return true
 	})
-	base := t.Name + "_check"
+	var names []string
 	if len(columns) == 1 {
-		for name := range columns {
-			base = t.Name + "_" + name + "_check"
-		}
+		names = slices.Collect(maps.Keys(columns))
 	}
-	return freeName(base, func(name string) bool { return hasConstraint(t, name) })
+	return madeName(t.Name, names, "check", d.constraintTaken(t))
 }
 
 // distribute sets the columns whose hash says on which data node a row lives: those of DISTRIBUTE

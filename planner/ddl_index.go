@@ -3,10 +3,12 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/sqlname"
 	"github.com/weftdb/weft/sql"
 )
 
@@ -48,8 +50,7 @@ func (d *DDL) CreateIndex(n *sql.CreateIndex) (*catalog.Table, *catalog.Index, e
 		index.Where = indexText(n.Where)
 	}
 	if index.Name == "" {
-		taken := func(name string) bool { return d.relationExists(t.Schema, name) }
-		index.Name = freeName(t.Name+"_"+strings.Join(k.names, "_")+"_idx", taken)
+		index.Name = madeName(t.Name, k.names, "idx", d.relationTaken(t))
 	} else if d.relationExists(t.Schema, index.Name) {
 		if n.IfNotExists {
 			d.Notices = append(d.Notices, `relation "`+index.Name+`" already exists, skipping`)
@@ -119,7 +120,7 @@ func (k *indexKeys) column(id sql.Ident) (*catalog.Column, error) {
 	pos, err := k.b.tableColumn(k.t, id)
 	if err != nil {
 		if near, ok := err.(*sqlerr.Error); ok { // CREATE INDEX says less
-			near.Message, near.Position = fmt.Sprintf("column %q does not exist", id.Name), 0
+			near.Message, near.Position = sqlerr.Text("column %q does not exist", id.Name), 0
 		}
 		return nil, err
 	}
@@ -128,7 +129,12 @@ func (k *indexKeys) column(id sql.Ident) (*catalog.Column, error) {
 
 // name adds a part of the index's name, with a number where it has occurred before.
 func (k *indexKeys) name(part string) {
-	k.names = append(k.names, freeName(part, func(name string) bool { return slices.Contains(k.names, name) }))
+	name := part
+	for i := 1; slices.Contains(k.names, name); i++ {
+		number := strconv.Itoa(i)
+		name = sqlname.Clip(part, sqlname.MaxBytes-len(number)) + number
+	}
+	k.names = append(k.names, name)
 }
 
 // include adds the columns of INCLUDE.
@@ -211,13 +217,33 @@ func (d *DDL) relationExists(schema, name string) bool {
 	return t != nil
 }
 
-// freeName returns name, or the first of name1, name2, … that is not taken.
-func freeName(name string, taken func(string) bool) string {
-	free := name
-	for i := 1; taken(free); i++ {
-		free = fmt.Sprint(name, i)
+// relationTaken tells which names a new index or sequence of a table cannot have: those of relations in
+// its schema, as they will be after the statement.
+func (d *DDL) relationTaken(t *catalog.Table) func(name string) bool {
+	return func(name string) bool {
+		if name == t.Name || d.Catalog.Lookup(t.Schema, name) != nil ||
+			slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return x.Name == name }) ||
+			slices.ContainsFunc(d.Sequences, func(s *catalog.Table) bool { return s.Schema == t.Schema && s.Name == name }) {
+			return true
+		}
+		other, _ := d.findIndex(t.Schema, name)
+		return other != nil && other.ID != t.ID // t's own are those that it has now
 	}
-	return free
+}
+
+func either(a, b func(name string) bool) func(name string) bool {
+	return func(name string) bool { return a(name) || b(name) }
+}
+
+// madeName is the name of a constraint, index or sequence that has been given none: of table, columns
+// and a label, which is numbered where the name is taken.
+func madeName(table string, columns []string, label string, taken func(string) bool) string {
+	column := strings.Join(columns, "_")
+	name := sqlname.Made(table, column, label)
+	for i := 1; taken(name); i++ {
+		name = sqlname.Made(table, column, fmt.Sprint(label, i))
+	}
+	return name
 }
 
 func (d *DDL) findIndex(schema, name string) (*catalog.Table, *catalog.Index) {
@@ -251,14 +277,14 @@ func (d *DDL) LookupIndex(name sql.ObjectName) (*catalog.Table, *catalog.Index) 
 // WithoutIndex describes a table without one of its indexes, which must be no constraint.
 func (d *DDL) WithoutIndex(t *catalog.Table, index *catalog.Index) (*catalog.Table, error) {
 	if !index.Plain {
-		return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because constraint %s on table %s requires it", index.Name, index.Name, t.Name).
-			WithHint("You can drop constraint %s on table %s instead.", index.Name, t.Name)
+		return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because constraint %s on %s requires it", d.describeIndex(t, index), index.Name, d.Describe(t)).
+			WithHint("You can drop constraint %s on %s instead.", index.Name, d.Describe(t))
 	}
 	if parent := d.Catalog.Table(t.Parent); parent != nil && index.Parent != 0 {
 		for i := range parent.Indexes {
 			if x := &parent.Indexes[i]; x.ID == index.Parent {
-				return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop index %s because index %s requires it", index.Name, x.Name).
-					WithHint("You can drop index %s instead.", x.Name)
+				return nil, sqlerr.New(sqlerr.DependentObjectsStillExist, "cannot drop %s because %s requires it", d.describeIndex(t, index), d.describeIndex(parent, x)).
+					WithHint("You can drop %s instead.", d.describeIndex(parent, x))
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func likeOptions(n *sql.LikeTable) (map[string]bool, error) {
 func (d *DDL) addLike(t *catalog.Table, n *sql.LikeTable, table sql.Tristate) (later func() error, err error) {
 	r := d.FindRelation(n.Table)
 	if r == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Table.String()).At(n.Table.Start)
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", n.Table.Raw()).At(n.Table.Start)
 	}
 	if r.Kind == catalog.SequenceRelation {
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "relation %q is invalid in LIKE clause", r.Name).At(n.Table.Start).
@@ -129,19 +129,16 @@ func (d *DDL) likeIndex(t, r *catalog.Table, from *catalog.Index, ids map[catalo
 		x.Include = append(x.Include, ids[id])
 		names = append(names, r.Columns[r.ColumnByID(id)].Name)
 	}
-	suffix := "_key"
+	label, taken := "key", either(d.relationTaken(t), d.constraintTaken(t))
 	switch {
 	case x.Primary && t.PrimaryKey() != nil:
 		return sqlerr.New(sqlerr.InvalidTableDefinition, "multiple primary keys for table %q are not allowed", t.Name)
 	case x.Primary:
-		names, suffix = nil, "_pkey"
+		names, label = nil, "pkey"
 	case x.Plain:
-		suffix = "_idx"
+		label, taken = "idx", d.relationTaken(t)
 	}
-	x.Name = freeName(strings.Join(append([]string{t.Name}, names...), "_")+suffix, func(name string) bool {
-		return d.relationExists(t.Schema, name) || name == t.Name || hasConstraint(t, name) ||
-			slices.ContainsFunc(t.Indexes, func(o catalog.Index) bool { return o.Name == name })
-	})
+	x.Name = madeName(t.Name, names, label, taken)
 	t.Indexes = append(t.Indexes, x)
 	return nil
 }

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
@@ -105,7 +104,7 @@ func uniqueOnPartitioned(t *catalog.Table, x *catalog.Index) error {
 func (d *DDL) partitionParent(name sql.ObjectName) (*catalog.Table, error) {
 	parent := d.FindTable(name)
 	if parent == nil {
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.String())
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.Raw())
 	}
 	if parent.Kind != catalog.PartitionedTable {
 		return nil, notPartitioned(parent)
@@ -210,7 +209,7 @@ func (d *DDL) inheritKeys(t, parent *catalog.Table, wanted func(*catalog.Foreign
 	}
 	for i := range parent.ForeignKeys {
 		if k := &parent.ForeignKeys[i]; wanted == nil || wanted(k) {
-			inheritForeignKey(t, k, ids)
+			d.inheritForeignKey(t, k, ids)
 		}
 	}
 	return fresh, nil
@@ -258,7 +257,7 @@ func sameKeyOrder(a, b *catalog.Index) bool {
 }
 
 // inheritForeignKey gives a partition a foreign key of its parent.
-func inheritForeignKey(t *catalog.Table, key *catalog.ForeignKey, ids map[catalog.ColumnID]catalog.ColumnID) {
+func (d *DDL) inheritForeignKey(t *catalog.Table, key *catalog.ForeignKey, ids map[catalog.ColumnID]catalog.ColumnID) {
 	k := *key
 	k.Inherited = true
 	k.Columns, k.SetColumns = slices.Clone(key.Columns), slices.Clone(key.SetColumns)
@@ -272,7 +271,7 @@ func inheritForeignKey(t *catalog.Table, key *catalog.ForeignKey, ids map[catalo
 		for i, id := range k.Columns {
 			names[i] = t.Columns[t.ColumnByID(id)].Name
 		}
-		k.Name = freeName(t.Name+"_"+strings.Join(names, "_")+"_fkey", func(name string) bool { return hasConstraint(t, name) })
+		k.Name = madeName(t.Name, names, "fkey", d.constraintTaken(t))
 	}
 	t.ForeignKeys = append(t.ForeignKeys, k)
 }

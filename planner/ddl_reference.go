@@ -8,6 +8,7 @@ import (
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/sqlname"
 	"github.com/weftdb/weft/sql"
 )
 
@@ -89,7 +90,7 @@ func (d *DDL) addForeignKey(t *catalog.Table, n *sql.Constraint) error {
 		return err
 	}
 	if key.Name == "" {
-		key.Name = freeName(t.Name+"_"+strings.Join(names, "_")+"_fkey", func(name string) bool { return hasConstraint(t, name) })
+		key.Name = madeName(t.Name, names, "fkey", d.constraintTaken(t))
 	} else if hasConstraint(t, key.Name) {
 		return duplicateConstraint(t, n.Name)
 	}
@@ -150,7 +151,7 @@ func (d *DDL) referencedTable(t *catalog.Table, name sql.ObjectName) (*catalog.T
 	case r != nil && r.ID == t.ID || r == nil && name.Name == t.Name && (name.Schema == "" || name.Schema == t.Schema):
 		return t, nil
 	case r == nil:
-		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.Name)
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.Raw())
 	case !r.IsTable():
 		return nil, sqlerr.New(sqlerr.WrongObjectType, "referenced relation %q is not a table", r.Name)
 	}
@@ -233,6 +234,16 @@ func hasConstraint(t *catalog.Table, name string) bool {
 		slices.ContainsFunc(t.Indexes, func(x catalog.Index) bool { return !x.Plain && x.Name == name })
 }
 
+// constraintTaken tells which names constraints of a table, and of others in its schema, have: a name
+// that is made up differs from all of them.
+func (d *DDL) constraintTaken(t *catalog.Table) func(name string) bool {
+	return func(name string) bool {
+		return hasConstraint(t, name) || slices.ContainsFunc(d.Catalog.TableDefinitions(), func(o *catalog.Table) bool {
+			return o.ID != t.ID && o.Schema == t.Schema && hasConstraint(o, name)
+		})
+	}
+}
+
 // DeferrableConstraint finds the foreign keys of a name along the search path, which must be
 // deferrable.
 func (d *DDL) DeferrableConstraint(name sql.ObjectName) ([]catalog.Reference, error) {
@@ -269,12 +280,29 @@ type Dependent struct {
 	On     string
 }
 
-// String names the constraint or column as messages do.
-func (r *Dependent) String() string {
-	if r.Column != "" {
-		return fmt.Sprintf("column %s of table %s", r.Column, r.Child.Name)
+// Describe names a relation as messages about what depends on what do: with its schema where the
+// search path does not lead to it, and in quotes where SQL needs them.
+func (d *DDL) Describe(r *catalog.Table) string {
+	kind := r.Kind.String()
+	if seen := d.FindRelation(sql.ObjectName{Name: r.Name}); seen == nil || seen.ID != r.ID {
+		return kind + " " + sqlname.Quote(r.Schema) + "." + sqlname.Quote(r.Name)
 	}
-	return fmt.Sprintf("constraint %s on table %s", r.Key.Name, r.Child.Name)
+	return kind + " " + sqlname.Quote(r.Name)
+}
+
+func (d *DDL) describeIndex(t *catalog.Table, index *catalog.Index) string {
+	if _, seen := d.LookupIndex(sql.ObjectName{Name: index.Name}); seen == nil || seen.ID != index.ID {
+		return "index " + sqlname.Quote(t.Schema) + "." + sqlname.Quote(index.Name)
+	}
+	return "index " + sqlname.Quote(index.Name)
+}
+
+// describe names the constraint or column as messages do.
+func (r *Dependent) describe(d *DDL) string {
+	if r.Column != "" {
+		return "column " + r.Column + " of " + d.Describe(r.Child)
+	}
+	return "constraint " + r.Key.Name + " on " + d.Describe(r.Child)
 }
 
 // Settle refuses to drop what has dependents, but with CASCADE, which gives a notice.
@@ -284,8 +312,8 @@ func (list Dependents) Settle(d *DDL, what string, cascade bool) error {
 	}
 	var uses, names []string
 	for i := range list {
-		uses = append(uses, list[i].String()+" depends on "+list[i].On)
-		names = append(names, "drop cascades to "+list[i].String())
+		uses = append(uses, list[i].describe(d)+" depends on "+list[i].On)
+		names = append(names, "drop cascades to "+list[i].describe(d))
 	}
 	switch {
 	case !cascade && what == "":
@@ -310,7 +338,7 @@ func (d *DDL) TableDependents(dropped []*catalog.Table) Dependents {
 		for _, ref := range d.Catalog.ReferencesTo(t) {
 			parentToo := ref.Key.RefTable != t.ID && slices.ContainsFunc(dropped, func(o *catalog.Table) bool { return o.ID == ref.Key.RefTable })
 			if !parentToo && !slices.ContainsFunc(dropped, func(o *catalog.Table) bool { return o.ID == ref.Child.ID }) {
-				list = append(list, Dependent{Reference: ref, On: "table " + t.Name})
+				list = append(list, Dependent{Reference: ref, On: d.Describe(t)})
 			}
 		}
 	}
@@ -322,7 +350,7 @@ func (d *DDL) IndexDependents(t *catalog.Table, index *catalog.Index) Dependents
 	var list Dependents
 	for _, ref := range d.Catalog.References(t.ID) {
 		if x := t.UniqueOn(ref.Key.RefColumns); x != nil && x.ID == index.ID {
-			list = append(list, Dependent{Reference: ref, On: "index " + index.Name})
+			list = append(list, Dependent{Reference: ref, On: d.describeIndex(t, index)})
 		}
 	}
 	return list
@@ -333,7 +361,7 @@ func (d *DDL) columnDependents(t *catalog.Table, c *catalog.Column) Dependents {
 	var list Dependents
 	for _, ref := range d.Catalog.References(t.ID) {
 		if slices.Contains(ref.Key.RefColumns, c.ID) && !(ref.Child.ID == t.ID && slices.Contains(ref.Key.Columns, c.ID)) {
-			list = append(list, Dependent{Reference: ref, On: fmt.Sprintf("column %s of table %s", c.Name, t.Name)})
+			list = append(list, Dependent{Reference: ref, On: "column " + c.Name + " of " + d.Describe(t)})
 		}
 	}
 	return list

@@ -46,6 +46,65 @@ func FindSequence(s *catalog.Snapshot, path []string, schema, name string) *cata
 	return nil
 }
 
+// SequenceName parses the argument of nextval and its like.
+func SequenceName(text string) (sql.ObjectName, error) {
+	e, err := sql.ParseExpr(text)
+	ref, ok := e.(*sql.ColumnRef)
+	if err != nil || !ok || len(ref.Parts) > 2 {
+		return sql.ObjectName{}, sqlerr.New(sqlerr.InvalidName, "invalid name syntax")
+	}
+	name := sql.ObjectName{Name: ref.Parts[len(ref.Parts)-1].Name}
+	if len(ref.Parts) == 2 {
+		name.Schema = ref.Parts[0].Name
+	}
+	return name, nil
+}
+
+// MissingSequence is the error of a name in nextval and its like under which no sequence is found.
+func MissingSequence(s *catalog.Snapshot, path []string, name sql.ObjectName) error {
+	schema := namedSchema(path, name.Schema)
+	switch r := findRelation(s, path, name.Schema, name.Name); {
+	case r != nil:
+		return sqlerr.New(sqlerr.WrongObjectType, "%q is not a sequence", r.Name)
+	case schema != "" && !s.HasSchema(schema) && !isTempSchema(schema):
+		return sqlerr.New(sqlerr.InvalidSchemaName, "schema %q does not exist", name.Schema)
+	}
+	return sqlerr.New(sqlerr.UndefinedTable, "relation %q does not exist", name.Raw())
+}
+
+// sequencesExist refuses a default that draws from a relation that does not exist; what is no sequence
+// is found out when a row draws from it, as in PostgreSQL. Sequences that the statement makes count.
+func (d *DDL) sequencesExist(e sql.Expr) (err error) {
+	path := d.Settings.LookupPath()
+	sql.Inspect(e, func(n sql.Node) bool {
+		call, ok := n.(*sql.FuncCall)
+		if !ok || err != nil || len(call.Args) == 0 || !slices.Contains([]string{"nextval", "currval", "setval"}, call.Name.Name) {
+			return err == nil
+		}
+		arg, ok := call.Args[0].(*sql.StringLit)
+		if !ok {
+			return true
+		}
+		var name sql.ObjectName
+		if name, err = SequenceName(arg.Value); err == nil && !d.hasRelation(path, name) {
+			err = MissingSequence(d.Catalog, path, name)
+		}
+		err = at(err, arg.Start)
+		return true
+	})
+	return err
+}
+
+// hasRelation reports whether there is a relation of a name, or the statement makes such a sequence.
+func (d *DDL) hasRelation(path []string, name sql.ObjectName) bool {
+	if _, index := d.LookupIndex(name); index != nil || d.FindRelation(name) != nil {
+		return true
+	}
+	return slices.ContainsFunc(d.Sequences, func(r *catalog.Table) bool {
+		return r.Name == name.Name && (r.Schema == name.Schema || name.Schema == "" && slices.Contains(path, r.Schema))
+	})
+}
+
 // AlterSequence describes a sequence after ALTER SEQUENCE. RESTART lets it begin anew: in a fresh
 // store, so that it comes and goes with the transaction.
 func (d *DDL) AlterSequence(r *catalog.Table, n *sql.AlterSequence) (*catalog.Table, error) {
@@ -215,11 +274,7 @@ func (d *DDL) counted(t *catalog.Table, c *catalog.Column, n *sql.ColumnDef) err
 
 // ownedSequence makes the sequence of a serial or identity column and the column's default.
 func (d *DDL) ownedSequence(t *catalog.Table, c *catalog.Column, options []sql.SequenceOption) error {
-	taken := func(name string) bool {
-		return d.relationExists(t.Schema, name) || name == t.Name ||
-			slices.ContainsFunc(d.Sequences, func(s *catalog.Table) bool { return s.Name == name })
-	}
-	r := d.newSequence(t.Schema, freeName(t.Name+"_"+c.Name+"_seq", taken))
+	r := d.newSequence(t.Schema, madeName(t.Name, []string{c.Name}, "seq", d.relationTaken(t)))
 	r.Sequence.Type = c.Type
 	q, err := d.sequenceOptions(r.Sequence, options, true)
 	if err != nil {
@@ -293,17 +348,11 @@ func (d *DDL) sequenceNames(text string, r *catalog.Table) (sql.Expr, []*sql.Str
 		if !ok {
 			return true
 		}
-		name, err := sql.ParseExpr(arg.Value)
-		ref, ok := name.(*sql.ColumnRef)
-		if err != nil || !ok {
+		name, err := SequenceName(arg.Value)
+		if err != nil {
 			return true
 		}
-		object := sql.ObjectName{Name: ref.Parts[len(ref.Parts)-1].Name}
-		if len(ref.Parts) > 1 {
-			object.Schema = ref.Parts[0].Name
-		}
-		s := d.FindSequence(object)
-		if s != nil && s.ID == r.ID {
+		if s := d.FindSequence(name); s != nil && s.ID == r.ID {
 			literals = append(literals, arg)
 		}
 		return true

@@ -5,6 +5,7 @@ import (
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
+	"github.com/weftdb/weft/internal/sqlname"
 	"github.com/weftdb/weft/vector"
 )
 
@@ -226,7 +227,7 @@ func (r *Router) Missing(b *vector.Batch, row int) (*Missing, error) {
 			p := &l.table.Partitioning.Keys[i]
 			name := p.Expr
 			if p.Column != 0 {
-				name = l.table.Columns[l.table.ColumnByID(p.Column)].Name
+				name = sqlname.Quote(l.table.Columns[l.table.ColumnByID(p.Column)].Name)
 			}
 			m.Keys, m.Types = append(m.Keys, name), append(m.Types, p.Type)
 			m.Values = append(m.Values, vector.DatumAt(lr.vecs[i], row))

@@ -58,6 +58,14 @@ type ObjectName struct {
 // String returns the name as SQL text, quoted where needed.
 func (o ObjectName) String() string { return Format(o) }
 
+// Raw returns the name as messages print it between quotes: without quotes of its own.
+func (o ObjectName) Raw() string {
+	if o.Schema == "" {
+		return o.Name
+	}
+	return o.Schema + "." + o.Name
+}
+
 // Alias is the alias of a FROM item; Name.Name is empty when there is none.
 type Alias struct {
 	Name    Ident

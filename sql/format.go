@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/weftdb/weft/internal/sqlname"
 )
 
 // Format returns n as canonical SQL text on one line. Parsing the text yields a tree equal to n,
@@ -142,7 +144,7 @@ func plainName(name string) bool {
 
 // plainWord reports whether name has the form of an identifier in lower case.
 func plainWord(name string) bool {
-	if name == "" || len(name) > maxIdentifier {
+	if name == "" || len(name) > sqlname.MaxBytes {
 		return false
 	}
 	for i := range len(name) {

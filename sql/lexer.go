@@ -4,10 +4,8 @@ import (
 	"strings"
 
 	"github.com/weftdb/weft/internal/sqlerr"
+	"github.com/weftdb/weft/internal/sqlname"
 )
-
-// maxIdentifier is the longest identifier in bytes; longer ones are cut, as in PostgreSQL.
-const maxIdentifier = 63
 
 // lexer turns text into tokens by PostgreSQL's rules. It does not fail: an error becomes a tokError
 // token and is kept in err, so that a syntax error before it is reported first.
@@ -212,7 +210,7 @@ func (l *lexer) word(t *token) {
 	word := src[start:pos]
 	if upper {
 		// Most upper-case words are keywords: find them without making a lower-case copy.
-		var buf [maxIdentifier]byte
+		var buf [sqlname.MaxBytes]byte
 		if len(word) <= len(buf) {
 			low := buf[:len(word)]
 			foldASCII(low, word)
@@ -254,17 +252,8 @@ func lowered(s string) string {
 	return s
 }
 
-// truncateIdentifier cuts a name to maxIdentifier bytes at a character boundary.
-func truncateIdentifier(name string) string {
-	if len(name) <= maxIdentifier {
-		return name
-	}
-	n := maxIdentifier
-	for n > 0 && name[n]&0xC0 == 0x80 {
-		n--
-	}
-	return name[:n]
-}
+// truncateIdentifier cuts a name to sqlname.MaxBytes bytes at a character boundary.
+func truncateIdentifier(name string) string { return sqlname.Clip(name, sqlname.MaxBytes) }
 
 // operator reads the longest operator. As in PostgreSQL it ends before a comment, and may end in +
 // or - only when it holds a character that no standard operator has.

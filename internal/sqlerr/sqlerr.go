@@ -122,11 +122,26 @@ type Error struct {
 	stack          string
 }
 
-// New makes an error with a formatted message. A %w verb sets the error that Unwrap returns.
+// New makes an error with a formatted message. A %w verb sets the error that Unwrap returns; %q is as
+// in Text.
 func New(code Code, format string, args ...any) *Error {
-	err := fmt.Errorf(format, args...)
+	if false {
+		_ = fmt.Errorf(format, args...) // so that go vet compares format and args
+	}
+	err := fmt.Errorf(plainQuotes(format), args...)
 	return &Error{Code: code, Message: err.Error(), cause: errors.Unwrap(err)}
 }
+
+// Text formats a message. Its %q, and that of all functions here, puts the text between double quotes
+// and leaves it as it is, as PostgreSQL does: Go's would escape quotes and backslashes in names.
+func Text(format string, args ...any) string {
+	if false {
+		_ = fmt.Sprintf(format, args...) // so that go vet compares format and args
+	}
+	return fmt.Sprintf(plainQuotes(format), args...)
+}
+
+func plainQuotes(format string) string { return strings.ReplaceAll(format, "%q", `"%s"`) }
 
 // Error returns message and code, as PostgreSQL drivers print them.
 func (e *Error) Error() string { return e.Message + " (SQLSTATE " + string(e.Code) + ")" }
@@ -145,14 +160,14 @@ func (e *Error) clone() *Error { c := *e; return &c }
 // WithDetail returns a copy with a formatted detail line.
 func (e *Error) WithDetail(format string, args ...any) *Error {
 	c := e.clone()
-	c.Detail = fmt.Sprintf(format, args...)
+	c.Detail = Text(format, args...)
 	return c
 }
 
 // WithHint returns a copy with a formatted hint line.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	c := e.clone()
-	c.Hint = fmt.Sprintf(format, args...)
+	c.Hint = Text(format, args...)
 	return c
 }
 
