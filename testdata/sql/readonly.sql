@@ -19,8 +19,6 @@ explain analyze insert into ro values (5);
 rollback; begin read only;
 prepare lock as select * from ro for share; explain (analyze) execute lock;
 rollback; begin read only;
-select nextval('nope');
-rollback; begin read only;
 create sequence sq;
 rollback; begin read only;
 prepare ins as insert into ro values (9);
