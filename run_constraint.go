@@ -88,14 +88,8 @@ func (r *running) setConstraints(n *sql.SetConstraints) (*Rows, error) {
 	s := r.s
 	if s.txn == nil {
 		r.warn("SET CONSTRAINTS can only be used in transaction blocks")
-		for _, name := range n.Names {
-			if _, err := (&planner.DDL{Input: s.input(s.db.engine.Catalog())}).DeferrableConstraint(name); err != nil {
-				return nil, err
-			}
-		}
-		return done("SET CONSTRAINTS"), nil
 	}
-	if len(n.Names) == 0 {
+	if len(n.Names) == 0 && s.txn != nil {
 		s.constraints = constraintModes{all: sql.No}
 		if n.Deferred {
 			s.constraints.all = sql.Yes
@@ -109,7 +103,7 @@ func (r *running) setConstraints(n *sql.SetConstraints) (*Rows, error) {
 	}
 	named := map[constraintName]bool{}
 	for _, name := range n.Names {
-		keys, err := (&planner.DDL{Input: s.input(s.txn.Catalog())}).DeferrableConstraint(name)
+		keys, err := (&planner.DDL{Input: s.input(s.Catalog())}).DeferrableConstraint(name)
 		if err != nil {
 			return nil, err
 		}
@@ -117,6 +111,9 @@ func (r *running) setConstraints(n *sql.SetConstraints) (*Rows, error) {
 			c := constraintName{ref.Child.ID, ref.Key.Name}
 			named[c], modes[c] = true, n.Deferred
 		}
+	}
+	if s.txn == nil {
+		return done("SET CONSTRAINTS"), nil
 	}
 	s.constraints.named = modes
 	if n.Deferred {

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"sort"
 	"sync"
@@ -78,6 +79,17 @@ func (s *Snapshot) HasSchema(name string) bool { return s.schemas[name] }
 // TableDefinitions returns all tables, also partitioned ones, ordered by schema and name.
 func (s *Snapshot) TableDefinitions() []*Table {
 	return slices.DeleteFunc(s.Relations(), func(t *Table) bool { return !t.IsTable() })
+}
+
+// TablesIn goes through the tables of a schema, also partitioned ones, in no order.
+func (s *Snapshot) TablesIn(schema string) iter.Seq[*Table] {
+	return func(yield func(*Table) bool) {
+		for _, t := range s.tables {
+			if t.Schema == schema && t.IsTable() && !yield(t) {
+				return
+			}
+		}
+	}
 }
 
 // Tables returns all tables that hold rows, ordered by schema and name.

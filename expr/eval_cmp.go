@@ -9,6 +9,11 @@ var compareOps = map[string]vector.CmpOp{
 	"=": vector.Eq, "<>": vector.Ne, "<": vector.Lt, "<=": vector.Le, ">": vector.Gt, ">=": vector.Ge,
 }
 
+var swappedOps = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+// SwappedOperator returns the comparison that holds for exchanged sides, "" for an operator that is none.
+func SwappedOperator(name string) string { return swappedOps[name] }
+
 var negatedOps = map[string]string{
 	"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">",
 	"~~": "!~~", "!~~": "~~", "~~*": "!~~*", "!~~*": "~~*", "~": "!~", "!~": "~", "~*": "!~*", "!~*": "~*",

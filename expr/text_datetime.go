@@ -422,20 +422,25 @@ func parseOffset(f string) (seconds int, ok bool) {
 		}
 		parts = []string{f[:len(f)-2], f[len(f)-2:]}
 	}
+	seconds, ok = clockSeconds(parts, 15)
+	if neg {
+		seconds = -seconds
+	}
+	return seconds, ok
+}
+
+// clockSeconds adds up hours, minutes and seconds, of which the latter can be left out.
+func clockSeconds(parts []string, maxHours int) (seconds int, ok bool) {
 	if len(parts) > 3 {
 		return 0, false
 	}
-	unit := 3600
-	for i, part := range parts {
+	unit, most := 3600, maxHours
+	for _, part := range parts {
 		n := atoi(part)
-		if part == "" || strings.Trim(part, "0123456789") != "" || i == 0 && n > 15 || i > 0 && n > 59 {
+		if part == "" || len(part) > 3 || strings.Trim(part, "0123456789") != "" || n > most {
 			return 0, false
 		}
-		seconds += n * unit
-		unit /= 60
-	}
-	if neg {
-		seconds = -seconds
+		seconds, unit, most = seconds+n*unit, unit/60, 59
 	}
 	return seconds, true
 }

@@ -265,17 +265,12 @@ func posixZone(name string) *time.Location {
 	if name[end] == '-' {
 		west = -1
 	}
-	parts := strings.Split(offset, ":")
-	if len(parts) > 3 || len(name)-end-len(offset) > 1 {
+	if len(name)-end-len(offset) > 1 {
 		return nil
 	}
-	seconds, unit := 0, 3600
-	for i, part := range parts {
-		n := atoi(part)
-		if part == "" || len(part) > 3 || strings.Trim(part, "0123456789") != "" || i == 0 && n > 168 || i > 0 && n > 59 {
-			return nil
-		}
-		seconds, unit = seconds+n*unit, unit/60
+	seconds, ok := clockSeconds(strings.Split(offset, ":"), 168)
+	if !ok {
+		return nil
 	}
 	return time.FixedZone(name, -west*seconds)
 }

@@ -15,15 +15,13 @@ type zoneTest struct {
 	hashes []uint64       // of the values where equality is asked for
 }
 
-var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
 // comparison takes what is a comparison of a column with a value known now.
 func (c *conjunct) comparison(op string, left, right expr.Expr, column func(expr.ColID) (catalog.ColumnID, bool), env *expr.Env) {
-	if _, ok := mirrored[op]; !ok {
+	if expr.SwappedOperator(op) == "" {
 		return
 	}
 	if columnOf(left) == nil {
-		left, right, op = right, left, mirrored[op]
+		left, right, op = right, left, expr.SwappedOperator(op)
 	}
 	col := columnOf(left)
 	if col == nil || !comparable(col.Typ) {

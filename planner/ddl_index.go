@@ -247,10 +247,7 @@ func madeName(table string, columns []string, label string, taken func(string) b
 }
 
 func (d *DDL) findIndex(schema, name string) (*catalog.Table, *catalog.Index) {
-	for _, t := range d.Catalog.TableDefinitions() {
-		if t.Schema != schema {
-			continue
-		}
+	for t := range d.Catalog.TablesIn(schema) {
 		for i := range t.Indexes {
 			if t.Indexes[i].Name == name {
 				return t, &t.Indexes[i]

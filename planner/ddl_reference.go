@@ -238,9 +238,15 @@ func hasConstraint(t *catalog.Table, name string) bool {
 // that is made up differs from all of them.
 func (d *DDL) constraintTaken(t *catalog.Table) func(name string) bool {
 	return func(name string) bool {
-		return hasConstraint(t, name) || slices.ContainsFunc(d.Catalog.TableDefinitions(), func(o *catalog.Table) bool {
-			return o.ID != t.ID && o.Schema == t.Schema && hasConstraint(o, name)
-		})
+		if hasConstraint(t, name) {
+			return true
+		}
+		for o := range d.Catalog.TablesIn(t.Schema) {
+			if o.ID != t.ID && hasConstraint(o, name) {
+				return true
+			}
+		}
+		return false
 	}
 }
 

@@ -302,10 +302,10 @@ func (e *explainer) indexConditions(n *Scan, conds []expr.Expr) string {
 	for i, cond := range conds {
 		turned[i] = cond
 		call, ok := cond.(*expr.Call)
-		if !ok || len(call.Args) != 2 || mirroredOp[call.Fn.Name] == "" || own(call.Args[0]) || !own(call.Args[1]) {
+		if !ok || len(call.Args) != 2 || expr.SwappedOperator(call.Fn.Name) == "" || own(call.Args[0]) || !own(call.Args[1]) {
 			continue
 		}
-		if t, err := expr.ResolveBinary(mirroredOp[call.Fn.Name], call.Args[1], call.Args[0], call.Pos); err == nil {
+		if t, err := expr.ResolveBinary(expr.SwappedOperator(call.Fn.Name), call.Args[1], call.Args[0], call.Pos); err == nil {
 			turned[i] = t
 		}
 	}

@@ -98,14 +98,11 @@ func comparisonOf(e expr.Expr) (c comparison, ok bool) {
 		return c, false
 	}
 	op, left, right := call.Fn.Name, call.Args[0], call.Args[1]
-	if op != "<>" && mirroredOp[op] == "" {
+	if expr.SwappedOperator(op) == "" {
 		return c, false
 	}
 	if _, constant := left.(*expr.Const); constant {
-		left, right = right, left
-		if op != "<>" {
-			op = mirroredOp[op]
-		}
+		left, right, op = right, left, expr.SwappedOperator(op)
 	}
 	value, ok := right.(*expr.Const)
 	return comparison{op, left, value}, ok && !value.Value.Null

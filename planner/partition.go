@@ -94,9 +94,7 @@ func (b *binder) partScan(t *catalog.Table) *PartScan {
 	}
 	d, err := PartitionDesc(b.snapshot, t)
 	if err != nil {
-		if b.failed == nil {
-			b.failed = err
-		}
+		b.fail(err)
 		return nil
 	}
 	p := &PartScan{Desc: d, Selected: d.All()}
@@ -107,9 +105,7 @@ func (b *binder) partScan(t *catalog.Table) *PartScan {
 // nodeScan is the data nodes that a scan reads before anything is known; nil where all rows are on one.
 func (b *binder) nodeScan(t *catalog.Table) *PartScan {
 	d, err := nodesDesc(b.snapshot, t)
-	if err != nil && b.failed == nil {
-		b.failed = err
-	}
+	b.fail(err)
 	if d == nil {
 		return nil
 	}

@@ -37,11 +37,21 @@ func foldConstants(b *binder, n Node) Node {
 // fold computes the constant parts of an expression. An error that PostgreSQL raises while planning
 // is kept for the end of planning.
 func (b *binder) fold(e expr.Expr) expr.Expr {
+	out, err := folded(e)
+	b.fail(err)
+	return out
+}
+
+func folded(e expr.Expr) (expr.Expr, error) {
 	out, err := expr.FoldConstants(e, nil)
-	if err != nil && b.failed == nil {
+	return expr.Transform(out, expr.SimplifyComparison), err
+}
+
+// fail keeps the first error for the end of planning.
+func (b *binder) fail(err error) {
+	if b.failed == nil {
 		b.failed = err
 	}
-	return expr.Transform(out, expr.SimplifyComparison)
 }
 
 // foldItems folds what a projection computes. An item that nobody turns out to need may fail.
@@ -50,14 +60,15 @@ func (b *binder) foldItems(p *Project) Node {
 	c.Items = slices.Clone(p.Items)
 	for i := range c.Items {
 		it := &c.Items[i]
-		out, err := expr.FoldConstants(it.Expr, nil)
+		var err error
+		it.Expr, err = folded(it.Expr)
 		b.failing = b.failing || err != nil
-		it.Expr = expr.Transform(out, expr.SimplifyComparison)
 	}
 	return &c
 }
 
-// failIfNeeded fails for items that are left in a plan, whose other columns were pruned.
+// failIfNeeded fails for items that are left in a plan, whose other columns were pruned. They are computed again,
+// for rules may have rewritten them.
 func (b *binder) failIfNeeded(n Node) {
 	if !b.failing {
 		return
@@ -65,9 +76,8 @@ func (b *binder) failIfNeeded(n Node) {
 	walkNodes(n, func(n Node) bool {
 		if p, ok := n.(*Project); ok {
 			for _, it := range p.Items {
-				if _, err := expr.FoldConstants(it.Expr, nil); err != nil && b.failed == nil {
-					b.failed = err
-				}
+				_, err := folded(it.Expr)
+				b.fail(err)
 			}
 		}
 		return true

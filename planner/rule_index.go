@@ -208,7 +208,7 @@ func (n *Scan) boundsOn(key expr.Expr, s *IndexScan) {
 		}
 		op, left, right := call.Fn.Name, call.Args[0], call.Args[1]
 		if !sameKey(left, key) {
-			left, right, op = right, left, mirroredOp[op]
+			left, right, op = right, left, expr.SwappedOperator(op)
 		}
 		if !sameKey(left, key) || !comparesAs(right, key) {
 			continue
@@ -225,8 +225,6 @@ func (n *Scan) boundsOn(key expr.Expr, s *IndexScan) {
 		s.Conds = append(s.Conds, cond)
 	}
 }
-
-var mirroredOp = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 // sameKey reports whether an expression is a part of an index's key.
 func sameKey(e, key expr.Expr) bool {

@@ -228,14 +228,12 @@ func (r *reader) truth(e expr.Expr, is bool) {
 	}
 }
 
-var mirrored = map[string]string{"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
 func (r *reader) comparison(op string, left, right expr.Expr) {
-	if mirrored[op] == "" {
+	if expr.SwappedOperator(op) == "" {
 		return
 	}
 	if hasColumn(right) {
-		left, right, op = right, left, mirrored[op]
+		left, right, op = right, left, expr.SwappedOperator(op)
 	}
 	if hasColumn(right) {
 		return

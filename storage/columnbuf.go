@@ -18,6 +18,7 @@ type columnBuf struct {
 	heap    []byte
 	valid   vector.Bitmap // all set but for NULLs
 	nulls   bool          // some bit of valid is clear
+	touched byte          // by putPlaceBytes, for the compiler to keep the loads
 	starts  []int32       // scratch of putPlaces
 }
 

@@ -163,16 +163,13 @@ func (c *columnBuf) putPlaces(at int, places []cachedPlace, lay *rowLayout, col 
 	return nil
 }
 
-// putPlaceBytes finds all values first: the misses of one row do not wait for those of the row before.
+// putPlaceBytes finds all values first, then touches them, then copies them: the misses of one row do not wait for
+// those of the row before.
 func (c *columnBuf) putPlaceBytes(at int, places []cachedPlace, lay *rowLayout, col int) error {
 	var spans [placesAtOnce][2]int32
-	size, cols := 0, len(lay.cols)
-	for i := range places {
+	size := 0
+	for i, start := range c.locate(at, places, lay, col) {
 		p := &places[i]
-		start, null := p.area(col, cols)
-		if null {
-			c.setNull(at + i)
-		}
 		ends := p.data[start:]
 		from, to := 0, int(binary.LittleEndian.Uint16(ends[2*p.rank:]))
 		if p.rank > 0 {
@@ -181,10 +178,17 @@ func (c *columnBuf) putPlaceBytes(at int, places []cachedPlace, lay *rowLayout, 
 		if from > to || to > len(ends)-2*p.rows {
 			return errBadPage
 		}
-		begin := start + 2*p.rows
+		begin := int(start) + 2*p.rows
 		spans[i] = [2]int32{int32(begin + from), int32(begin + to)}
 		size += to - from
 	}
+	touched := byte(0)
+	for i := range places {
+		if d, begin := places[i].data, int(spans[i][0]); begin < len(d) {
+			touched |= d[begin]
+		}
+	}
+	c.touched = touched
 	c.heap = slices.Grow(c.heap, size)
 	for i := range places {
 		c.heap = append(c.heap, places[i].data[spans[i][0]:spans[i][1]]...)
