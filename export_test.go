@@ -5,3 +5,14 @@ func (o Options) Spilling(bytes int64) Options {
 	o.spillBytes = bytes
 	return o
 }
+
+// LimitUnits bounds what column units may take, also below what settings accept, and returns what they take.
+func (db *DB) LimitUnits(bytes int64) int64 {
+	o := db.viewOptions()
+	o.BudgetBytes = bytes
+	db.views.SetOptions(o)
+	return db.views.MemoryBytes()
+}
+
+// UnitReads counts the units that were read from files.
+func (db *DB) UnitReads() int64 { return db.views.Counters.DiskReads.Load() }

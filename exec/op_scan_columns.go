@@ -28,10 +28,12 @@ type columnReader struct {
 
 	covered []catalog.ColumnID // by scan column; 0 = fetched from rows
 	units   []catalog.ColumnID // those that are read from units
+	tested  []catalog.ColumnID // of these, those that filters use: they are loaded first
 	unread  []*vector.Vector   // by scan column: what stands for values that only the filter needed; nil = they are read
 
 	group   imcv.GroupReader
 	pinned  bool
+	counted bool // the group is counted as answered by its units, which are all loaded or are not needed
 	store   catalog.StoreID
 	number  int
 	at      int // next position of the unit part
@@ -57,7 +59,7 @@ func (s *scanSource) newColumnReader() (*columnReader, error) {
 		return nil, nil
 	}
 	r := &columnReader{scan: s, views: views, sel: make(vector.Sel, 0, vector.BatchCap), narrowed: make(vector.Sel, 0, vector.BatchCap)}
-	ids := map[expr.ColID]catalog.ColumnID{}
+	ids, used := map[expr.ColID]catalog.ColumnID{}, expr.Columns(s.cond)
 	for i := range s.node.Columns {
 		c := &s.node.Columns[i]
 		column := &s.node.Table.Columns[c.Pos]
@@ -68,6 +70,9 @@ func (s *scanSource) newColumnReader() (*columnReader, error) {
 			}
 			r.covered = append(r.covered, column.ID)
 			r.units = append(r.units, column.ID)
+			if used.Has(c.Col.ID) {
+				r.tested = append(r.tested, column.ID)
+			}
 			ids[c.Col.ID] = column.ID
 		} else {
 			r.covered = append(r.covered, 0)
@@ -98,32 +103,47 @@ func (r *columnReader) whole() groupReader {
 // Open pins the group's units, or turns to rows where there are none.
 func (r *columnReader) Open(store catalog.StoreID, number int) error {
 	r.unpin()
-	r.store, r.number, r.at, r.rowPart = store, number, 0, false
+	r.store, r.number, r.at, r.rowPart, r.counted = store, number, 0, false, false
 	s := r.scan
 	if !r.views.Pin(&r.group, s.run.query.View, s.node.Table, store, number, r.units) {
-		s.stats.count(factByRows, 1)
-		r.views.Served.Rows.Add(1)
-		return r.openRows(nil)
+		return r.byRows()
 	}
 	r.pinned = true
 	switch {
 	case r.coded.units.Skip(&r.group), r.skipByKeys():
 		s.stats.count(factPruned, 1)
 		r.views.Served.Pruned.Add(1)
-		r.at = r.group.Limit()
+		r.at, r.counted = r.group.Limit(), true
 		return nil
-	case !r.views.Load(&r.group):
-		r.unpin()
-		s.stats.count(factByRows, 1)
-		r.views.Served.Rows.Add(1)
-		return r.openRows(nil)
+	case !r.views.Load(&r.group, r.tested):
+		return r.byRows()
 	}
-	r.countUnits()
 	return r.coded.bind(&r.group)
+}
+
+// byRows turns to the row store for the whole group.
+func (r *columnReader) byRows() error {
+	r.unpin()
+	r.scan.stats.count(factByRows, 1)
+	r.views.Served.Rows.Add(1)
+	return r.openRows(nil)
+}
+
+// loadRest loads the columns that filters do not use, when a row of the group has passed them: before that nothing
+// of it has been handed out. If it fails, the group is to be read by rows.
+func (r *columnReader) loadRest() bool {
+	if !r.counted {
+		if !r.views.Load(&r.group, r.units) {
+			return false
+		}
+		r.countUnits()
+	}
+	return true
 }
 
 // countUnits counts a group that is answered by its units, and where they came from.
 func (r *columnReader) countUnits() {
+	r.counted = true
 	if r.group.FromDisk > 0 {
 		r.scan.stats.count(factFromDisk, 1)
 	}
@@ -182,6 +202,9 @@ func (r *columnReader) read(b *vector.Batch, i, from, n int) {
 func (r *columnReader) Next(b *vector.Batch) (bool, error) {
 	for !r.rowPart {
 		if r.at >= r.group.Limit() {
+			if !r.counted {
+				r.countUnits()
+			}
 			if r.group.TouchedRows == 0 {
 				return false, nil
 			}
@@ -203,6 +226,12 @@ func (r *columnReader) Next(b *vector.Batch) (bool, error) {
 		r.at += n
 		if b.Live() == 0 {
 			continue
+		}
+		if !r.loadRest() {
+			if err := r.byRows(); err != nil {
+				return false, err
+			}
+			break
 		}
 		return true, r.complete(b, from, n)
 	}

@@ -110,8 +110,7 @@ func (r *hybridReader) Open(store catalog.StoreID, number int) error {
 		r.views.Served.Pruned.Add(1)
 		return r.openChanged()
 	}
-	if !r.views.Load(&r.group) {
-		r.unpin()
+	if !r.views.Load(&r.group, r.tested) {
 		return r.openAll()
 	}
 	if err := r.coded.bind(&r.group); err != nil {
@@ -122,18 +121,21 @@ func (r *hybridReader) Open(store catalog.StoreID, number int) error {
 		return err
 	}
 	if dense {
-		r.unpin()
 		return r.openAll()
 	}
 	rows, pages, err := r.filterRest()
 	if err != nil {
 		return err
 	}
+	byReference := rows <= fewSurvivors || r.fetchNanos(rows) <= r.pagesNanos(pages)
+	if rows > 0 && byReference && !r.views.Load(&r.group, r.units) {
+		return r.openAll()
+	}
 	r.countUnits()
 	switch {
 	case rows == 0:
 		return r.openChanged()
-	case rows <= fewSurvivors || r.fetchNanos(rows) <= r.pagesNanos(pages):
+	case byReference:
 		r.phase, r.word = phaseFetch, 0
 		return nil
 	}
@@ -144,10 +146,8 @@ func (r *hybridReader) Open(store catalog.StoreID, number int) error {
 
 // openAll turns to the row store for the whole group.
 func (r *hybridReader) openAll() error {
-	r.scan.stats.count(factByRows, 1)
-	r.views.Served.Rows.Add(1)
 	r.phase = phaseAll
-	return r.openRows(nil)
+	return r.byRows()
 }
 
 // openChanged turns to the rows that the units do not speak for.

@@ -33,6 +33,9 @@ func (r *columnReader) lend(filters []*filterProbe) (left []*filterProbe) {
 			keys, l.owner = append(keys, k), append(l.owner, len(l.probes))
 		}
 		l.probes = append(l.probes, p)
+		for _, c := range p.of.cols {
+			r.tested = append(r.tested, r.covered[c])
+		}
 	}
 	l.before = make([]int64, len(keys))
 	r.coded.units.Lend(keys)

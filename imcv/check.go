@@ -79,18 +79,20 @@ func (c *unitCheck) slot(s *slot) (units int, err error) {
 		}
 		// As for queries: the bits are loaded after the view was taken.
 		r := &GroupReader{group: g}
+		var ids []catalog.ColumnID
 		for _, col := range g.columns {
 			if col.available() {
-				r.columns = append(r.columns, col)
+				ids = append(ids, col.id)
 			}
 		}
+		r.find(g, ids)
 		g.journal.Touched(&r.Touched)
 		for i := range r.Touched {
 			r.Trusted[i] = g.present[i] &^ r.Touched[i]
 		}
 		c.found = 0
 		var err error
-		if c.manager.Load(r) { // else it is read by rows
+		if c.manager.Load(r, ids) { // else it is read by rows
 			err = c.version(r)
 			units += len(r.columns)
 		}

@@ -20,7 +20,7 @@ func (x *dictionary) sizeBytes() int     { return x.codes.sizeBytes() + x.dict.S
 
 // read yields strings as codes: operators test and group them by their codes. Numbers are looked up:
 // kernels read them at least as fast as they would codes.
-func (x *dictionary) read(v *vector.Vector, from, n int, valid vector.Bitmap, _ vector.Sel, s *scratch) {
+func (x *dictionary) read(v *vector.Vector, from, n int, valid vector.Bitmap, sel vector.Sel, s *scratch) {
 	if x.dict.Kind == vector.Bytes {
 		if x.codes.width == 4 && x.codes.starts == nil && x.codes.base == 0 && x.codes.step == 1 {
 			v.SetDict(asSlice[uint32](x.codes.codes)[from:from+n], x.dict, valid)
@@ -28,26 +28,35 @@ func (x *dictionary) read(v *vector.Vector, from, n int, valid vector.Bitmap, _ 
 		}
 		v.Reset(vector.I32, n)
 		codes := vector.Of[uint32](v)
-		readInts(codes, x.codes, from)
+		if sparse(sel, n) {
+			clear(codes) // all codes have to be some value's
+		}
+		readSome(codes, x.codes, from, sel)
 		v.SetDict(codes, x.dict, valid)
 		return
 	}
 	codes := s.ints(n)
-	readInts(codes, x.codes, from)
+	readSome(codes, x.codes, from, sel)
 	v.Reset(x.dict.Kind, n)
 	switch x.dict.Kind {
 	case vector.I64, vector.F64:
-		lookUp(vector.Of[int64](v), vector.Of[int64](x.dict), codes)
+		lookUp(vector.Of[int64](v), vector.Of[int64](x.dict), codes, sel)
 	case vector.I32, vector.F32:
-		lookUp(vector.Of[int32](v), vector.Of[int32](x.dict), codes)
+		lookUp(vector.Of[int32](v), vector.Of[int32](x.dict), codes, sel)
 	default:
-		lookUp(vector.Of[vector.Int128](v), vector.Of[vector.Int128](x.dict), codes)
+		lookUp(vector.Of[vector.Int128](v), vector.Of[vector.Int128](x.dict), codes, sel)
 	}
 	v.Valid = valid
 }
 
-func lookUp[T vector.Elem](dst, dict []T, codes []int64) {
+func lookUp[T vector.Elem](dst, dict []T, codes []int64, sel vector.Sel) {
 	codes = codes[:len(dst)]
+	if sparse(sel, len(dst)) {
+		for _, i := range sel {
+			dst[i] = dict[codes[i]]
+		}
+		return
+	}
 	for i := range dst {
 		dst[i] = dict[codes[i]]
 	}

@@ -32,7 +32,7 @@ type integers struct {
 
 func (x *integers) encoding() Encoding { return x.form(x.kind) }
 
-func (x *integers) read(v *vector.Vector, from, n int, valid vector.Bitmap, _ vector.Sel, _ *scratch) {
+func (x *integers) read(v *vector.Vector, from, n int, valid vector.Bitmap, sel vector.Sel, _ *scratch) {
 	switch x.encoding() {
 	case Plain:
 		v.SetFixed(x.kind, x.codes[from*x.width:(from+n)*x.width], n, valid)
@@ -46,13 +46,13 @@ func (x *integers) read(v *vector.Vector, from, n int, valid vector.Bitmap, _ ve
 	v.Reset(x.kind, n)
 	switch x.kind.Width() {
 	case 1:
-		readInts(vector.Of[int8](v), x.ints, from)
+		readSome(vector.Of[int8](v), x.ints, from, sel)
 	case 2:
-		readInts(vector.Of[int16](v), x.ints, from)
+		readSome(vector.Of[int16](v), x.ints, from, sel)
 	case 4:
-		readInts(vector.Of[int32](v), x.ints, from)
+		readSome(vector.Of[int32](v), x.ints, from, sel)
 	default:
-		readInts(vector.Of[int64](v), x.ints, from)
+		readSome(vector.Of[int64](v), x.ints, from, sel)
 	}
 	v.Valid = valid
 }
@@ -76,13 +76,19 @@ type narrow struct{ *ints }
 
 func (x *narrow) encoding() Encoding { return Narrow }
 
-func (x *narrow) read(v *vector.Vector, from, n int, valid vector.Bitmap, _ vector.Sel, s *scratch) {
+func (x *narrow) read(v *vector.Vector, from, n int, valid vector.Bitmap, sel vector.Sel, s *scratch) {
 	values := s.ints(n)
-	readInts(values, x.ints, from)
+	readSome(values, x.ints, from, sel)
 	v.Reset(vector.I128, n)
 	out := vector.Of[vector.Int128](v)
-	for i, value := range values {
-		out[i] = vector.Int128{Lo: uint64(value), Hi: value >> 63}
+	if sparse(sel, n) {
+		for _, i := range sel {
+			out[i] = vector.Int128{Lo: uint64(values[i]), Hi: values[i] >> 63}
+		}
+	} else {
+		for i, value := range values {
+			out[i] = vector.Int128{Lo: uint64(value), Hi: value >> 63}
+		}
 	}
 	v.Valid = valid
 }
@@ -97,22 +103,28 @@ type scaled struct {
 
 func (x *scaled) encoding() Encoding { return Scaled }
 
-func (x *scaled) read(v *vector.Vector, from, n int, valid vector.Bitmap, _ vector.Sel, s *scratch) {
+func (x *scaled) read(v *vector.Vector, from, n int, valid vector.Bitmap, sel vector.Sel, s *scratch) {
 	values := s.ints(n)
-	readInts(values, x.ints, from)
+	readSome(values, x.ints, from, sel)
 	v.Reset(x.kind, n)
 	if x.kind == vector.F32 {
-		out := vector.Of[float32](v)
-		for i, value := range values {
-			out[i] = float32(float64(value) / x.divisor)
-		}
+		scaleDown(vector.Of[float32](v), values, x.divisor, sel)
 	} else {
-		out := vector.Of[float64](v)
-		for i, value := range values {
-			out[i] = float64(value) / x.divisor
-		}
+		scaleDown(vector.Of[float64](v), values, x.divisor, sel)
 	}
 	v.Valid = valid
+}
+
+func scaleDown[T float32 | float64](dst []T, values []int64, divisor float64, sel vector.Sel) {
+	if sparse(sel, len(dst)) {
+		for _, i := range sel {
+			dst[i] = T(float64(values[i]) / divisor)
+		}
+		return
+	}
+	for i, value := range values {
+		dst[i] = T(float64(value) / divisor)
+	}
 }
 
 // maxScaled bounds the integers of scaled floats: all up to it are floats themselves.

@@ -226,6 +226,24 @@ func readInts[T integer](dst []T, s *ints, from int) {
 	}
 }
 
+// sparseShare is how many rows of a vector there are for each one looked at from where on values are unpacked one by
+// one.
+const sparseShare = 8
+
+// sparse reports whether so few of n rows are looked at that the others are not to be unpacked.
+func sparse(sel vector.Sel, n int) bool { return sel != nil && len(sel) <= n/sparseShare }
+
+// readSome is readInts for the rows of sel; where they are few, the others keep what dst holds.
+func readSome[T integer](dst []T, s *ints, from int, sel vector.Sel) {
+	if !sparse(sel, len(dst)) {
+		readInts(dst, s, from)
+		return
+	}
+	for _, i := range sel {
+		dst[i] = T(s.value(from + int(i)))
+	}
+}
+
 func widen[T integer, C uint8 | uint16 | uint32 | uint64](dst []T, codes []C, s *ints) {
 	codes = codes[:len(dst)]
 	base, step := T(s.base), T(s.step)
@@ -252,6 +270,15 @@ func readRuns[T integer](dst []T, s *ints, from int) {
 			dst[at-from] = value
 		}
 	}
+}
+
+// value returns the value at a position.
+func (s *ints) value(at int) int64 {
+	k := at
+	if s.starts != nil {
+		k = s.run(at)
+	}
+	return s.base + s.step*int64(s.code(k)) + s.slope*int64(at)
 }
 
 // code returns a code by its number.

@@ -74,6 +74,11 @@ func (g *group) whole() bool {
 	return !slices.ContainsFunc(g.columns, func(c *column) bool { return !c.available() })
 }
 
+// swapped reports whether some unit is in a file alone.
+func (g *group) swapped() bool {
+	return slices.ContainsFunc(g.columns, func(c *column) bool { return c.unit.Load() == nil && c.place.Load() != nil })
+}
+
 // memoryBytes is what the group takes now.
 func (g *group) memoryBytes() int64 {
 	n := g.overheadBytes()
@@ -215,13 +220,13 @@ type GroupReader struct {
 	FromDisk int
 
 	columns []*column
-	units   []*unit
+	units   []*unit // of columns, nil = not loaded
 	scratch scratch
 }
 
 // Pin makes r read the newest units of a row group that view may trust and reports whether there
 // are any that hold all of cols; if not, the group is to be read by rows. Every successful Pin needs
-// an Unpin. Zones can be looked at then; values after Load.
+// an Unpin. Zones can be looked at then; values of columns after their Load.
 func (m *Manager) Pin(r *GroupReader, view *storage.View, t *catalog.Table, store catalog.StoreID, number int, cols []catalog.ColumnID) bool {
 	s := m.slot(t.ID, store, number)
 	if s == nil {
@@ -258,16 +263,20 @@ func (r *GroupReader) find(g *group, cols []catalog.ColumnID) bool {
 		if c == nil || !c.available() {
 			return false
 		}
-		r.columns = append(r.columns, c)
+		r.columns, r.units = append(r.columns, c), append(r.units, nil)
 	}
 	return true
 }
 
-// Load makes the values of the pinned columns readable, from files where they are not in memory. If it
-// fails, because a file is damaged or memory too short, the group is to be read by rows.
-func (m *Manager) Load(r *GroupReader) bool {
-	r.units = r.units[:0]
-	for _, c := range r.columns {
+// Load makes the values of some of the pinned columns readable, from files where they are not in memory. If
+// it fails, because a file is damaged or memory too short, the group is to be read by rows.
+func (m *Manager) Load(r *GroupReader, cols []catalog.ColumnID) bool {
+	for _, id := range cols {
+		i := r.index(id)
+		if r.units[i] != nil {
+			continue
+		}
+		c := r.columns[i]
 		u := c.unit.Load()
 		if u == nil {
 			if u = m.fetch(c); u == nil {
@@ -278,7 +287,7 @@ func (m *Manager) Load(r *GroupReader) bool {
 		if !c.used.Load() {
 			c.used.Store(true)
 		}
-		r.units = append(r.units, u)
+		r.units[i] = u
 	}
 	return true
 }

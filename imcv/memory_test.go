@@ -171,7 +171,7 @@ func (v *views) sum(view *storage.View) (total int64, byUnits int) {
 			rows(group, nil)
 			continue
 		}
-		if !v.m.Load(&r) {
+		if !v.m.Load(&r, cols) {
 			r.Unpin()
 			rows(group, nil)
 			continue

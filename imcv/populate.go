@@ -60,20 +60,7 @@ const maxSaveTime = 2 * time.Second
 // save writes the files of unchanged groups, those that scans read most first, and removes files that
 // changes have made useless.
 func (m *Manager) save(until time.Time) {
-	var groups []*group
-	m.mu.RLock()
-	for _, v := range m.tables {
-		for _, s := range v.stores {
-			for _, sl := range s.all() {
-				if g := sl.newest(); g != nil {
-					groups = append(groups, g)
-				}
-			}
-		}
-	}
-	m.mu.RUnlock()
-	slices.SortFunc(groups, func(a, b *group) int { return cmp.Compare(b.slot.heat.Load(), a.slot.heat.Load()) })
-	for _, g := range groups {
+	for _, g := range m.hottest(func(*group) bool { return true }) {
 		file := g.file.Load()
 		switch useful := g.journal.TouchedCount() == 0 && g.journal.VoidedAt() == 0 && g.whole(); {
 		case file != nil && (!useful || len(file.units) < len(g.columns)):
@@ -81,6 +68,58 @@ func (m *Manager) save(until time.Time) {
 		case file == nil && useful && m.currentOptions().Enabled && time.Now().Before(until):
 			m.spill(g)
 		}
+	}
+}
+
+// hottest lists the newest versions of groups that are wanted, those that scans read most first.
+func (m *Manager) hottest(wanted func(*group) bool) []*group {
+	var groups []*group
+	m.mu.RLock()
+	for _, v := range m.tables {
+		for _, s := range v.stores {
+			for _, sl := range s.all() {
+				if g := sl.newest(); g != nil && wanted(g) {
+					groups = append(groups, g)
+				}
+			}
+		}
+	}
+	m.mu.RUnlock()
+	slices.SortStableFunc(groups, func(a, b *group) int { return cmp.Compare(b.slot.heat.Load(), a.slot.heat.Load()) })
+	return groups
+}
+
+// bringBack reads units back into memory that have a file, as long as there is room: those of an earlier run, and
+// those that had to leave when there was less. A scan of units on disk would be planned as one that reads them each
+// time, so that waiting for scans to bring them back could last for ever.
+func (m *Manager) bringBack(ctx context.Context) {
+	o := m.currentOptions()
+	if !o.Enabled || !m.hasRoom(o, 0) {
+		return
+	}
+	back := 0
+	defer func() {
+		if back > 0 {
+			m.version.Add(1)
+		}
+	}()
+	for _, g := range m.hottest((*group).swapped) {
+		if !g.pin() {
+			continue
+		}
+		for _, c := range g.columns {
+			if c.unit.Load() != nil || c.place.Load() == nil {
+				continue
+			}
+			if giveWay(ctx); ctx.Err() != nil || !m.hasRoom(m.currentOptions(), c.bytes) {
+				g.unpin()
+				return
+			}
+			if m.fetch(c) != nil {
+				back++
+			}
+		}
+		g.unpin()
 	}
 }
 
@@ -107,6 +146,7 @@ func (m *Manager) run(ctx context.Context) {
 				log.Warn("load column units", "error", err)
 			}
 		}
+		m.bringBack(ctx)
 	}
 }
 

@@ -199,24 +199,29 @@ func checkWindows(t *testing.T, r *rand.Rand, u *unit, c testColumn, present map
 	}
 }
 
-// checkSelected reads a selection of rows.
+// checkSelected reads a selection of rows, of many or few. Those not selected have some value, too.
 func checkSelected(t *testing.T, r *rand.Rand, u *unit, c testColumn, what string) {
 	t.Helper()
 	v := &vector.Vector{}
 	for range 20 {
+		gap := []int{1, 3, 12, 200}[r.IntN(4)]
 		first := r.IntN(len(c.positions))
 		from := c.positions[first]
 		var sel vector.Sel
 		var rows []int
 		for i := first; i < len(c.positions) && c.positions[i]-from < 1024; i++ {
-			if r.IntN(3) == 0 {
+			if r.IntN(gap) == 0 {
 				sel, rows = append(sel, uint16(c.positions[i]-from)), append(rows, i)
 			}
 		}
 		if sel == nil {
 			continue
 		}
-		u.read(v, from, min(1024, u.rows-from), sel, &scratch{})
+		n := min(1024, u.rows-from)
+		u.read(v, from, n, sel, &scratch{})
+		for i := range n {
+			vector.DatumAt(v, i)
+		}
 		for k, i := range sel {
 			if got, want := vector.DatumAt(v, int(i)), c.values[rows[k]]; got.Null != want.Null || !got.Null && got != want {
 				t.Fatalf("%s (%s): position %d: %v, want %v", what, u.values.encoding(), from+int(i), got, want)
@@ -278,7 +283,7 @@ func TestZoneExcludes(t *testing.T) {
 	}
 }
 
-// BenchmarkUnitRead measures reading a whole unit, batch by batch.
+// BenchmarkUnitRead measures reading a whole unit, batch by batch: all rows, or of each batch one in 100.
 func BenchmarkUnitRead(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []struct {
@@ -297,17 +302,22 @@ func BenchmarkUnitRead(b *testing.B) {
 			builder := newUnitBuilder(c.typ)
 			addColumn(builder, c)
 			u := builder.finish(presence(c))
-			v, s := &vector.Vector{}, scratch{}
-			b.ReportAllocs()
-			for b.Loop() {
-				for from := 0; from < storage.GroupRows; from += 1024 {
-					u.read(v, from, 1024, nil, &s)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/storage.GroupRows, "ns/row")
 			b.ReportMetric(float64(u.sizeBytes())/storage.GroupRows, "B/row")
+			v, s := &vector.Vector{}, scratch{}
+			b.Run("all", func(b *testing.B) { readBatches(b, u, v, nil, &s) })
+			b.Run("few", func(b *testing.B) { readBatches(b, u, v, vector.Sel{5, 100, 200, 307, 400, 511, 640, 700, 801, 900, 1000}, &s) })
 		})
 	}
+}
+
+func readBatches(b *testing.B, u *unit, v *vector.Vector, sel vector.Sel, s *scratch) {
+	b.ReportAllocs()
+	for b.Loop() {
+		for from := 0; from < storage.GroupRows; from += 1024 {
+			u.read(v, from, 1024, sel, s)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/storage.GroupRows, "ns/row")
 }
 
 // BenchmarkUnitBuild measures choosing and making encodings.

@@ -6,13 +6,15 @@ import "math"
 // `weft bench htap --step sweep` shows it. A scan's cost is in rows read by rows, so that only the
 // ratios matter: they depend on how many columns are read.
 const (
-	nanosRow       = 4.0  // a row of a page read in order
-	nanosRowCell   = 2.2  // each of its columns
-	nanosUnitCell  = 0.7  // a covered column of a row
-	nanosFetchRow  = 60.0 // a row by reference, among hundreds, from anywhere in the table
-	nanosFetchCell = 60.0 // each of its columns
-	nanosDiskCell  = 2.5  // a covered column of a row whose unit has to be read from disk (not measured: an estimate)
+	nanosRow       = 4.0   // a row of a page read in order
+	nanosRowCell   = 2.2   // each of its columns
+	nanosUnitCell  = 0.7   // a covered column of a row
+	nanosPickCell  = 200.0 // … of one that passes where most do not: it alone is unpacked
+	nanosFetchRow  = 60.0  // a row by reference, among hundreds, from anywhere in the table
+	nanosFetchCell = 60.0  // each of its columns
+	nanosDiskCell  = 2.5   // a covered column of a row whose unit has to be read from disk, of all rows of its group
 	rowsOfPage     = 64.0
+	rowsOfGroup    = 65536.0
 	// togetherShare is of the pages that rows lie on if they lie anywhere: often they lie together. A
 	// group in which they do not is read by rows at no loss, so the estimate may lean that way.
 	togetherShare = 0.8
@@ -66,30 +68,42 @@ func (b *binder) columnCost(n *Scan, access Access, base, rowCost float64) float
 		disk, stale = v.DiskShare, v.StaleRows*n.nodeShare()
 	}
 	unit := nanosByRows(n)
-	cells := float64(len(n.Columns)) + 0.5
-	if access == AccessHybrid {
-		cells = float64(len(columnSet(n.Filter...)))
+	out := float64(n.Rows)
+	if n.Rows == 0 {
+		out = b.facts(n).rows
 	}
-	filters := base * costFilter * float64(len(n.Filter))
-	cell := nanosUnitCell + disk*nanosDiskCell
-	cost := base*loaded*cells*cell/unit + filters + (1-loaded)*rowCost
+	share := math.Min(1, out/math.Max(base, 1))
+	tested, picked, late := n.columnUses()
+	if access != AccessHybrid {
+		tested += 0.5
+	}
+	cost := base*loaded*tested*(nanosUnitCell+disk*nanosDiskCell)/unit + base*costFilter*float64(len(n.Filter)) + (1-loaded)*rowCost
+	// The other columns are read for the rows that pass, from disk in groups that have some.
+	groups := 1 - math.Pow(1-share, rowsOfGroup)
+	cost += loaded * picked * (math.Min(out*nanosPickCell, base*nanosUnitCell) + base*groups*disk*nanosDiskCell) / unit
 	// A changed row is read by its reference where few have changed, else with its page.
 	cost += math.Min(stale*lateFetchCost(n, len(n.Columns)), base*loaded)
 	if access != AccessHybrid {
 		return cost
 	}
-	out := float64(n.Rows)
-	if n.Rows == 0 {
-		out = b.facts(n).rows
-	}
-	late := 0
-	for _, c := range n.Columns {
-		if !n.Table.Columns[c.Pos].Covered {
+	// Chosen per group when the survivors are known: each by its reference, or the pages they lie on.
+	pages := togetherShare * base * (1 - math.Pow(1-share, rowsOfPage))
+	return cost + loaded*math.Min(out*lateFetchCost(n, late), pages)
+}
+
+// columnUses counts a scan's columns: those that its filter uses, the other covered ones, and those that are not
+// covered.
+func (n *Scan) columnUses() (tested, picked float64, late int) {
+	used := columnSet(n.Filter...)
+	for i := range n.Columns {
+		switch c := &n.Columns[i]; {
+		case used[c.Col.ID]:
+			tested++
+		case n.Table.Columns[c.Pos].Covered:
+			picked++
+		default:
 			late++
 		}
 	}
-	// Chosen per group when the survivors are known: each by its reference, or the pages they lie on.
-	share := math.Min(1, out/math.Max(base, 1))
-	pages := togetherShare * base * (1 - math.Pow(1-share, rowsOfPage))
-	return cost + loaded*math.Min(out*lateFetchCost(n, late), pages)
+	return tested, picked, late
 }
