@@ -105,12 +105,12 @@ type sweepCase struct {
 	payload     int
 }
 
-func (c *sweepCase) query(rows int) string {
+func (c *sweepCase) query(table string, rows int) string {
 	list := make([]string, c.payload)
 	for i := range list {
 		list[i] = fmt.Sprintf("u%d", i+1)
 	}
-	return fmt.Sprintf("SELECT %s FROM wide WHERE %s < %d", strings.Join(list, ", "), c.column, int(math.Round(c.selectivity*float64(rows))))
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s < %d", strings.Join(list, ", "), table, c.column, int(math.Round(c.selectivity*float64(rows))))
 }
 
 func (c *sweepCase) String() string {
@@ -120,10 +120,15 @@ func (c *sweepCase) String() string {
 // sweep compares the row scan, the hybrid scan, what the router chooses, and the scan of a view that
 // covers everything, from few rows to all.
 func (r *htapRunner) sweep(ctx context.Context) error {
-	if err := r.fillSweep(ctx, "wide", r.o.Rows, sweepPayload); err != nil {
-		return err
+	for _, t := range []struct{ name, covered string }{{"wide", " (c, r)"}, {"whole", ""}} {
+		if err := r.fillSweep(ctx, t.name, r.o.Rows, sweepPayload); err != nil {
+			return err
+		}
+		if err := r.exec(ctx, "ALTER TABLE "+t.name+" COLVIEW"+t.covered, "SELECT * FROM gs_imcv_flush('"+t.name+"')"); err != nil {
+			return err
+		}
 	}
-	if err := r.exec(ctx, "SET threads = 1", "ALTER TABLE wide COLVIEW (c, r)", "SELECT * FROM gs_imcv_flush('wide')"); err != nil {
+	if err := r.exec(ctx, "SET threads = 1"); err != nil {
 		return err
 	}
 	var cases []sweepCase
@@ -136,41 +141,24 @@ func (r *htapRunner) sweep(ctx context.Context) error {
 			}
 		}
 	}
-	results := make([]map[string]timing, len(cases))
-	measure := func(names []string, modes ...string) error {
-		for i := range cases {
-			ways := make([]way, len(modes))
-			for k, mode := range modes {
-				ways[k] = way{mode: mode, query: cases[i].query(r.o.Rows)}
-			}
-			t, err := r.inTurn(ctx, ways...)
-			if err != nil {
-				return err
-			}
-			for k, name := range names {
-				if results[i] == nil {
-					results[i] = map[string]timing{}
-				}
-				results[i][name] = t[k]
-			}
+	results := make([]sweepTimings, len(cases))
+	for i, c := range cases {
+		wide, whole := c.query("wide", r.o.Rows), c.query("whole", r.o.Rows)
+		t, err := r.inTurn(ctx, way{mode: "row", query: wide}, way{mode: "column", query: wide}, way{mode: "auto", query: wide}, way{mode: "column", query: whole})
+		if err != nil {
+			return err
 		}
-		return nil
-	}
-	if err := measure([]string{"rows", "hybrid", "auto"}, "row", "column", "auto"); err != nil {
-		return err
-	}
-	if err := r.exec(ctx, "ALTER TABLE wide COLVIEW", "SELECT * FROM gs_imcv_flush('wide')"); err != nil {
-		return err
-	}
-	if err := measure([]string{"covered"}, "column"); err != nil {
-		return err
+		results[i] = sweepTimings{t[0], t[1], t[2], t[3]}
 	}
 	r.reportSweep(cases, results)
 	return nil
 }
 
+// sweepTimings are what one case took.
+type sweepTimings struct{ rows, hybrid, auto, covered timing }
+
 // reportSweep prints the table and adds the figures that have goals: of each goal the worst case.
-func (r *htapRunner) reportSweep(cases []sweepCase, results []map[string]timing) {
+func (r *htapRunner) reportSweep(cases []sweepCase, results []sweepTimings) {
 	fmt.Fprintf(r.o.Out, "%-34s %9s | %9s %9s | %9s %9s | %9s %9s | %9s %9s | %8s %8s %8s\n", "CPU and wall in ms", "rows found", "rows CPU", "wall",
 		"hybrid", "wall", "auto", "wall", "covered", "wall", "hyb/row", "auto/row", "hyb/cov")
 	worst := map[string]float64{}
@@ -180,16 +168,15 @@ func (r *htapRunner) reportSweep(cases []sweepCase, results []map[string]timing)
 		}
 	}
 	for i, c := range cases {
-		m := results[i]
-		row, hybrid, auto, covered := m["rows"], m["hybrid"], m["auto"], m["covered"]
+		row, hybrid, auto, covered := results[i].rows, results[i].hybrid, results[i].auto, results[i].covered
 		fmt.Fprintf(r.o.Out, "%-34s %9d | %9.2f %9.2f | %9.2f %9.2f | %9.2f %9.2f | %9.2f %9.2f | %8.3f %8.3f %8.2f\n", c.String(), row.rows, row.cpu, row.wall,
-			hybrid.cpu, hybrid.wall, auto.cpu, auto.wall, covered.cpu, covered.wall, hybrid.cpuOf(&row), auto.cpuOf(&row), hybrid.cpu/covered.cpu)
+			hybrid.cpu, hybrid.wall, auto.cpu, auto.wall, covered.cpu, covered.wall, hybrid.cpuOf(&row), auto.cpuOf(&row), hybrid.cpuOf(&covered))
 		note("hybrid/row", hybrid.cpuOf(&row), true)
 		note("auto/row", auto.cpuOf(&row), true)
 		if c.payload == sweepPayload {
 			if c.selectivity <= 1e-3 {
 				note("0.1 %", row.cpuOf(&hybrid), false)
-				note("covered", hybrid.cpu/covered.cpu, true)
+				note("covered", hybrid.cpuOf(&covered), true)
 			}
 			if c.selectivity <= 1e-4 {
 				note("0.01 %", row.cpuOf(&hybrid), false)

@@ -55,7 +55,7 @@ type way struct {
 const (
 	// Short queries are run more often, unless one run is asked for, until a number of ways together has taken
 	// this time.
-	shortRunsTime = 400 * time.Millisecond
+	shortRunsTime = time.Second
 	shortRuns     = 8 // times as often at most
 )
 
