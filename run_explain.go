@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -97,6 +98,13 @@ func (r *running) explain(n *sql.Explain) (*Rows, error) {
 	return rows, nil
 }
 
+// allocations counts the objects that the process has allocated.
+func allocations() int64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.Mallocs)
+}
+
 // splitBatch cuts a batch of one text column into batches of the usual size.
 func splitBatch(b *vector.Batch) []*vector.Batch {
 	var out []*vector.Batch
@@ -138,9 +146,16 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 		in.ParamTypes = r.types
 		o.Phases = &planner.Phases{}
 		in.Phases = o.Phases
+		before := int64(0)
+		if o.Summary {
+			before = allocations()
+		}
 		started = time.Now()
 		plan, err := planner.Build(stmt, in)
 		o.PlanningNanos = time.Since(started).Nanoseconds()
+		if o.Summary {
+			o.Phases.Allocations = allocations() - before
+		}
 		if err != nil {
 			return nil, err
 		}

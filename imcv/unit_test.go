@@ -305,7 +305,9 @@ func BenchmarkUnitRead(b *testing.B) {
 			b.ReportMetric(float64(u.sizeBytes())/storage.GroupRows, "B/row")
 			v, s := &vector.Vector{}, scratch{}
 			b.Run("all", func(b *testing.B) { readBatches(b, u, v, nil, &s) })
-			b.Run("few", func(b *testing.B) { readBatches(b, u, v, vector.Sel{5, 100, 200, 307, 400, 511, 640, 700, 801, 900, 1000}, &s) })
+			b.Run("few", func(b *testing.B) {
+				readBatches(b, u, v, vector.Sel{5, 100, 200, 307, 400, 511, 640, 700, 801, 900, 1000}, &s)
+			})
 		})
 	}
 }

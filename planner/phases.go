@@ -12,6 +12,8 @@ type Phases struct {
 	// how many pairs of subsets were looked at in all.
 	Search string
 	Pairs  int64
+	// Allocations counts objects allocated meanwhile, others' too, where somebody has looked.
+	Allocations int64
 
 	largest int
 }
@@ -60,5 +62,5 @@ func (p *Phases) fact() Fact {
 	if p.Search != "" {
 		parts = append(parts, Part{"search", p.Search, " [%s"}, Part{"pairs", p.Pairs, ", pairs %s]"})
 	}
-	return Fact{Key: "Planning", Value: append(parts, Part{"access", p.Access, ", access %s)"})}
+	return Fact{Key: "Planning", Value: append(parts, Part{"access", p.Access, ", access %s"}, Part{"allocations", p.Allocations, ", %s allocs)"})}
 }
