@@ -139,32 +139,49 @@ func (r *running) warn(text string) {
 }
 
 func (r *running) commit(n *sql.Commit) (*Rows, error) {
-	if n.Chain {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "AND CHAIN is not supported yet").At(n.Start)
-	}
 	if r.s.txn == nil {
-		r.warn("there is no transaction in progress")
-		return done("COMMIT"), nil
+		return r.noTransaction("COMMIT", n.Chain)
 	}
+	chained := r.s.txOptions
 	if r.s.failed {
 		r.s.rollback()
-		return done("ROLLBACK"), nil
+		return r.ended("ROLLBACK", n.Chain, chained)
 	}
 	if err := r.s.commit(r.ctx); err != nil {
 		return nil, err
 	}
-	return done("COMMIT"), nil
+	return r.ended("COMMIT", n.Chain, chained)
 }
 
 func (r *running) rollback(n *sql.Rollback) (*Rows, error) {
-	if n.Chain {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "AND CHAIN is not supported yet").At(n.Start)
-	}
 	if r.s.txn == nil {
-		r.warn("there is no transaction in progress")
+		return r.noTransaction("ROLLBACK", n.Chain)
+	}
+	chained := r.s.txOptions
+	if len(r.s.saves) > 0 { // what SET TRANSACTION READ ONLY did after a savepoint is undone
+		chained.ReadOnly = r.s.saves[0].readOnly
 	}
 	r.s.rollback()
-	return done("ROLLBACK"), nil
+	return r.ended("ROLLBACK", n.Chain, chained)
+}
+
+// noTransaction answers the end of a transaction block outside of one.
+func (r *running) noTransaction(tag string, chain bool) (*Rows, error) {
+	if chain {
+		return nil, sqlerr.New(sqlerr.NoActiveTransaction, "%s AND CHAIN can only be used in transaction blocks", tag)
+	}
+	r.warn("there is no transaction in progress")
+	return done(tag), nil
+}
+
+// ended answers the end of a transaction block; with AND CHAIN the next one begins with its options.
+func (r *running) ended(tag string, chain bool, o TxOptions) (*Rows, error) {
+	if chain {
+		if err := r.s.begin(o); err != nil {
+			return nil, err
+		}
+	}
+	return done(tag), nil
 }
 
 func (r *running) setTransaction(n *sql.SetTransaction) (*Rows, error) {
