@@ -322,6 +322,7 @@ func (p *momentParser) julian(f string) error {
 // atoi converts at most 9 digits.
 func atoi(s string) int {
 	n := 0
+	s = strings.TrimLeft(s, "0")
 	for i := range len(s) {
 		if i == 9 {
 			return 1 << 30
@@ -405,21 +406,21 @@ func (p *momentParser) offsetField(f string) error {
 		return p.syntax()
 	}
 	seconds, ok := parseOffset(f)
-	if !ok {
+	switch {
+	case strings.Count(f, ":") > 2:
+		return p.syntax()
+	case !ok:
 		return sqlerr.New("22009", "time zone displacement out of range: \"%s\"", p.text)
 	}
 	p.hasZone, p.offset = true, seconds
 	return nil
 }
 
-// parseOffset reads ±HH, ±HHMM, ±HH:MM[:SS] as seconds.
+// parseOffset reads ±HH, ±HHMM, ±HH:MM[:SS] as seconds. What is empty counts as zero, as in PostgreSQL.
 func parseOffset(f string) (seconds int, ok bool) {
 	neg, f := f[0] == '-', f[1:]
 	parts := strings.Split(f, ":")
 	if len(parts) == 1 && len(f) > 2 {
-		if len(f) == 3 {
-			f = "0" + f
-		}
 		parts = []string{f[:len(f)-2], f[len(f)-2:]}
 	}
 	seconds, ok = clockSeconds(parts, 15)
@@ -437,7 +438,7 @@ func clockSeconds(parts []string, maxHours int) (seconds int, ok bool) {
 	unit, most := 3600, maxHours
 	for _, part := range parts {
 		n := atoi(part)
-		if part == "" || len(part) > 3 || strings.Trim(part, "0123456789") != "" || n > most {
+		if strings.Trim(part, "0123456789") != "" || n > most {
 			return 0, false
 		}
 		seconds, unit, most = seconds+n*unit, unit/60, 59

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // zones on machines that have no database of their own
@@ -207,7 +208,7 @@ func (p *momentParser) finishDate() error {
 }
 
 // LoadZone finds a time zone as the TimeZone setting and AT TIME ZONE name it: a region, an
-// abbreviation, UTC, or an offset such as +02 (east of UTC) or, POSIX style, UTC-2.
+// abbreviation, UTC, or as POSIX does, where UTC-2 and -2 are east of UTC.
 func LoadZone(name string) (*time.Location, error) {
 	lower := strings.ToLower(strings.Trim(name, blanks))
 	if quarters, ok := zoneAbbreviations[lower]; ok {
@@ -215,11 +216,6 @@ func LoadZone(name string) (*time.Location, error) {
 			return time.UTC, nil
 		}
 		return time.FixedZone(strings.ToUpper(lower), quarters*900), nil
-	}
-	if lower != "" && (lower[0] == '+' || lower[0] == '-') && len(lower) > 1 {
-		if seconds, ok := parseOffset(lower); ok {
-			return time.FixedZone("", -seconds), nil // POSIX: positive is west
-		}
 	}
 	if lower == "" || lower == "local" {
 		return nil, errUnknownZone(name)
@@ -247,32 +243,29 @@ func LoadZone(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// posixZone reads a zone without daylight saving as POSIX writes it: an abbreviation, in <> if it is not of letters
-// alone, and the hours, minutes and seconds that it is west of Greenwich. nil if it is none.
+// posixZone reads a zone without daylight saving as POSIX writes it: an abbreviation, in <> if it has digits or signs,
+// which may be missing here, and the hours, minutes and seconds that it is west of Greenwich. nil if it is none.
 func posixZone(name string) *time.Location {
-	end := 0
+	end := strings.IndexAny(name, "+-0123456789,")
 	if strings.HasPrefix(name, "<") {
 		end = strings.IndexByte(name, '>') + 1
-	} else {
-		for end < len(name) && (name[end]|0x20 >= 'a' && name[end]|0x20 <= 'z') {
-			end++
-		}
 	}
-	if end < 3 || end == len(name) {
+	if end < 0 || end == len(name) {
 		return nil
 	}
-	offset, west := strings.TrimLeft(name[end:], "+-"), 1
-	if name[end] == '-' {
-		west = -1
+	offset, west := name[end:], 1
+	switch offset[0] {
+	case '-':
+		offset, west = offset[1:], -1
+	case '+':
+		offset = offset[1:]
 	}
-	if len(name)-end-len(offset) > 1 {
+	parts := strings.Split(offset, ":")
+	seconds, ok := clockSeconds(parts, 7*24-1)
+	if !ok || slices.Contains(parts, "") {
 		return nil
 	}
-	seconds, ok := clockSeconds(strings.Split(offset, ":"), 168)
-	if !ok {
-		return nil
-	}
-	return time.FixedZone(name, -west*seconds)
+	return time.FixedZone(strings.ToUpper(name), -west*seconds)
 }
 
 func errUnknownZone(name string) error {

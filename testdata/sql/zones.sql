@@ -16,3 +16,17 @@ create temp table td(a int) on commit delete rows; begin; insert into td values 
 set search_path = nosuch, public; create table cs(a int); select * from public.cs; create table csa as select 1 as x; create view csv as select 1 as x; create sequence css; select * from public.csa, public.csv;
 set search_path = nosuch; create table cs2(a int); reset search_path;
 set search_path to "$user", public; create table cs3(a int); select * from public.cs3; reset search_path; drop table cs, csa, cs3; drop view csv;
+-- Offsets of values take any number of digits; POSIX names, which may be empty, have limits of their own.
+select '2024-01-01 00:00+0008:30'::timestamptz, '2024-01-01 00:00+00008'::timestamptz, '2024-01-01 00:00+8:0030:00000'::timestamptz;
+select '2024-01-01 00:00+000000830'::timestamptz, '2024-01-01 00:00+8:'::timestamptz, '2024-01-01 00:00+00:1'::timestamptz;
+select '2024-01-01 00:00+830:30'::timestamptz;
+select '2024-01-01 00:00+99999999999999999999'::timestamptz;
+select '2024-01-01 00:00+8:30:10:5'::timestamptz;
+select '2024-01-01 00:00+15:60'::timestamptz;
+select timezone('xyz0008', x), timezone('xyz8:0030', x), timezone('xyz00167', x) from (values (timestamptz '2024-01-01 00:00+00')) v(x);
+select timezone('+100', x), timezone('-20:30', x), timezone('8', x), timezone('a8', x), timezone('<>8', x) from (values (timestamptz '2024-01-01 00:00+00')) v(x);
+select timestamptz '2024-01-01 00:00+00' at time zone 'xyz168';
+select timestamptz '2024-01-01 00:00+00' at time zone 'xyz8:';
+select timestamptz '2024-01-01 00:00+00' at time zone '+8:';
+select timestamptz '2024-01-01 00:00+00' at time zone '+0830';
+set timezone = 'ab8'; show timezone; select timestamptz '2024-01-01 00:00+00';
