@@ -118,6 +118,7 @@ func (r *columnReader) Open(store catalog.StoreID, number int) error {
 	case !r.views.Load(&r.group, r.tested):
 		return r.byRows()
 	}
+	r.lent.mark()
 	return r.coded.bind(&r.group)
 }
 
@@ -228,6 +229,7 @@ func (r *columnReader) Next(b *vector.Batch) (bool, error) {
 			continue
 		}
 		if !r.loadRest() {
+			r.lent.forget()
 			if err := r.byRows(); err != nil {
 				return false, err
 			}

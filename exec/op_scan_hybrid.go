@@ -116,12 +116,13 @@ func (r *hybridReader) Open(store catalog.StoreID, number int) error {
 	if err := r.coded.bind(&r.group); err != nil {
 		return err
 	}
+	r.lent.mark()
 	dense, err := r.sample()
 	if err != nil {
 		return err
 	}
 	if dense {
-		return r.openAll()
+		return r.openAgain()
 	}
 	rows, pages, err := r.filterRest()
 	if err != nil {
@@ -129,7 +130,7 @@ func (r *hybridReader) Open(store catalog.StoreID, number int) error {
 	}
 	byReference := rows <= fewSurvivors || r.fetchNanos(rows) <= r.pagesNanos(pages)
 	if rows > 0 && byReference && !r.views.Load(&r.group, r.units) {
-		return r.openAll()
+		return r.openAgain()
 	}
 	r.countUnits()
 	switch {
@@ -148,6 +149,12 @@ func (r *hybridReader) Open(store catalog.StoreID, number int) error {
 func (r *hybridReader) openAll() error {
 	r.phase = phaseAll
 	return r.byRows()
+}
+
+// openAgain is openAll after rows have been filtered.
+func (r *hybridReader) openAgain() error {
+	r.lent.forget()
+	return r.openAll()
 }
 
 // openChanged turns to the rows that the units do not speak for.
@@ -186,7 +193,6 @@ func (r *hybridReader) sample() (dense bool, err error) {
 	if windows < 4*sampledWindows {
 		return false, nil
 	}
-	forget := r.uncounted() // rows of a dense group are looked at once more
 	limit := r.pagesNanos(1) / storage.PageRows * float64(vector.BatchCap)
 	for r.sampled < sampledWindows {
 		n, err := r.filterWindow(sampledWindow(r.sampled, windows))
@@ -195,7 +201,6 @@ func (r *hybridReader) sample() (dense bool, err error) {
 			return false, err
 		}
 	}
-	forget()
 	return true, nil
 }
 

@@ -13,6 +13,7 @@ type lentFilters struct {
 	owner  []int   // of each filter lent to units: the probe
 	before []int64 // what each of those had removed when it was last looked at
 	sel    vector.Sel
+	marked []filterCounts
 }
 
 // lend gives the reader a scan's runtime filters and returns those that it does not apply.
@@ -80,16 +81,17 @@ func (l *lentFilters) narrow(b *vector.Batch) {
 	}
 }
 
-// uncounted returns a function that takes back what filters count until it is called: rows that are
-// looked at ahead.
-func (r *columnReader) uncounted() func() {
-	saved := make([]filterCounts, len(r.lent.probes))
-	for i, p := range r.lent.probes {
-		saved[i] = p.counts
+// mark remembers what the filters have counted, for forget.
+func (l *lentFilters) mark() {
+	l.marked = l.marked[:0]
+	for _, p := range l.probes {
+		l.marked = append(l.marked, p.counts)
 	}
-	return func() {
-		for i, p := range r.lent.probes {
-			p.counts = saved[i]
-		}
+}
+
+// forget takes back what the filters have counted since mark: their rows will be looked at once more.
+func (l *lentFilters) forget() {
+	for i, p := range l.probes {
+		p.counts = l.marked[i]
 	}
 }

@@ -43,6 +43,9 @@ func newColumn(g *group, id catalog.ColumnID, u *unit) *column {
 // available reports whether the unit can be read at all.
 func (c *column) available() bool { return c.unit.Load() != nil || c.place.Load() != nil }
 
+// swapped reports whether the unit is in a file alone.
+func (c *column) swapped() bool { return c.unit.Load() == nil && c.place.Load() != nil }
+
 // evict takes the unit out of memory and returns the bytes that gives back. Readers that use it keep it
 // alive for as long as they do.
 func (c *column) evict() int64 {

@@ -239,8 +239,19 @@ func readSome[T integer](dst []T, s *ints, from int, sel vector.Sel) {
 		readInts(dst, s, from)
 		return
 	}
+	if s.starts == nil || len(sel) == 0 {
+		for _, i := range sel {
+			at := from + int(i)
+			dst[i] = T(s.base + s.step*int64(s.code(at)) + s.slope*int64(at))
+		}
+		return
+	}
+	run := s.run(from + int(sel[0]))
 	for _, i := range sel {
-		dst[i] = T(s.value(from + int(i)))
+		for run+1 < len(s.starts) && int(s.starts[run+1]) <= from+int(i) {
+			run++
+		}
+		dst[i] = T(s.base + s.step*int64(s.code(run)))
 	}
 }
 
@@ -270,15 +281,6 @@ func readRuns[T integer](dst []T, s *ints, from int) {
 			dst[at-from] = value
 		}
 	}
-}
-
-// value returns the value at a position.
-func (s *ints) value(at int) int64 {
-	k := at
-	if s.starts != nil {
-		k = s.run(at)
-	}
-	return s.base + s.step*int64(s.code(k)) + s.slope*int64(at)
 }
 
 // code returns a code by its number.

@@ -75,9 +75,7 @@ func (g *group) whole() bool {
 }
 
 // swapped reports whether some unit is in a file alone.
-func (g *group) swapped() bool {
-	return slices.ContainsFunc(g.columns, func(c *column) bool { return c.unit.Load() == nil && c.place.Load() != nil })
-}
+func (g *group) swapped() bool { return slices.ContainsFunc(g.columns, (*column).swapped) }
 
 // memoryBytes is what the group takes now.
 func (g *group) memoryBytes() int64 {

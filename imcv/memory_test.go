@@ -276,6 +276,57 @@ func TestSwap(t *testing.T) {
 	}
 }
 
+// TestBringBackStops has work waiting while units come back: after a group it is its turn, plans learn of that group,
+// and the rest follows later; groups that nobody may use any more do not.
+func TestBringBackStops(t *testing.T) {
+	v := newViews(t, 4, testOptions)
+	defer v.close()
+	v.m.stop()
+	<-v.m.done // what the background would do is done here
+	o := testOptions
+	o.BudgetBytes = 1
+	v.m.SetOptions(o)
+	v.m.SetOptions(testOptions)
+	reads := &v.m.Counters.DiskReads
+	perGroup := int64(len(v.m.slot(v.tbl.ID, v.tbl.Stores[0], 0).newest().columns))
+	version := v.m.Version()
+	v.m.bringBack(context.Background())
+	if n := reads.Load(); n != perGroup || v.m.Version() == version || len(v.m.wake) != 1 {
+		t.Errorf("%d units came back, the version is %d after %d, %d waits", n, v.m.Version(), version, len(v.m.wake))
+	}
+	<-v.m.wake
+	off := testOptions
+	off.Enabled = false
+	for _, c := range []struct {
+		name   string
+		change func()
+		groups int64
+	}{
+		{"disabled", func() { v.m.SetOptions(off); <-v.m.wake }, 1},
+		{"no room", func() { o.BudgetBytes = v.m.MemoryBytes(); v.m.SetOptions(o); <-v.m.wake }, 1},
+		{"room again", func() { v.m.SetOptions(testOptions); <-v.m.wake }, 4},
+		{"void groups", func() {
+			o.BudgetBytes = 1
+			v.m.SetOptions(o)
+			v.m.SetOptions(testOptions)
+			<-v.m.wake
+			v.commit(func(x *storage.Txn) error {
+				t := *v.tbl
+				t.Epoch++
+				return x.SetCatalog(context.Background(), x.Catalog().WithTable(&t))
+			})
+		}, 4},
+	} {
+		c.change()
+		for range 100 { // a slice of time may not do for all
+			v.m.bringBack(context.Background())
+		}
+		if n := reads.Load(); n != c.groups*perGroup {
+			t.Errorf("%s: %d units came back, want %d", c.name, n, c.groups*perGroup)
+		}
+	}
+}
+
 // damage rewrites a file.
 func damage(t testing.TB, fs vfs.FS, name string, change func([]byte) []byte) {
 	t.Helper()

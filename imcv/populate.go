@@ -91,36 +91,41 @@ func (m *Manager) hottest(wanted func(*group) bool) []*group {
 
 // bringBack reads units back into memory that have a file, as long as there is room: those of an earlier run, and
 // those that had to leave when there was less. A scan of units on disk would be planned as one that reads them each
-// time, so that waiting for scans to bring them back could last for ever.
+// time, so that waiting for scans to bring them back could last for ever. It ends early when other work is due, and
+// goes on after that.
 func (m *Manager) bringBack(ctx context.Context) {
-	o := m.currentOptions()
-	if !o.Enabled || !m.hasRoom(o, 0) {
+	if o := m.currentOptions(); !o.Enabled || !m.hasRoom(o, 0) {
 		return
 	}
-	back := 0
-	defer func() {
-		if back > 0 {
-			m.version.Add(1)
-		}
-	}()
-	for _, g := range m.hottest((*group).swapped) {
+	until, back := time.Now().Add(pollInterval), false
+	for _, g := range m.hottest(func(g *group) bool { return g.swapped() && g.journal.VoidedAt() == 0 }) {
 		if !g.pin() {
 			continue
 		}
-		for _, c := range g.columns {
-			if c.unit.Load() != nil || c.place.Load() == nil {
-				continue
-			}
-			if giveWay(ctx); ctx.Err() != nil || !m.hasRoom(m.currentOptions(), c.bytes) {
-				g.unpin()
-				return
-			}
-			if m.fetch(c) != nil {
-				back++
-			}
-		}
+		giveWay(ctx)
+		more := ctx.Err() == nil && m.fetchAll(g, &back)
 		g.unpin()
+		if !more || len(m.wake) > 0 || time.Now().After(until) {
+			break
+		}
 	}
+	if back {
+		m.version.Add(1)
+	}
+}
+
+// fetchAll reads a pinned group's units that are in a file alone and reports whether there was room for all.
+func (m *Manager) fetchAll(g *group, back *bool) bool {
+	for _, c := range g.columns {
+		if !c.swapped() {
+			continue
+		}
+		if o := m.currentOptions(); !o.Enabled || !m.hasRoom(o, c.bytes) {
+			return false
+		}
+		*back = m.fetch(c) != nil || *back
+	}
+	return true
 }
 
 func (m *Manager) nudge() {

@@ -283,7 +283,7 @@ func TestZoneExcludes(t *testing.T) {
 	}
 }
 
-// BenchmarkUnitRead measures reading a whole unit, batch by batch: all rows, or of each batch one in 100.
+// BenchmarkUnitRead measures reading a whole unit, batch by batch: all rows, or of each batch one in 8 or in 100.
 func BenchmarkUnitRead(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []struct {
@@ -305,6 +305,13 @@ func BenchmarkUnitRead(b *testing.B) {
 			b.ReportMetric(float64(u.sizeBytes())/storage.GroupRows, "B/row")
 			v, s := &vector.Vector{}, scratch{}
 			b.Run("all", func(b *testing.B) { readBatches(b, u, v, nil, &s) })
+			b.Run("eighth", func(b *testing.B) {
+				var sel vector.Sel
+				for i := uint16(3); i < 1024; i += 8 {
+					sel = append(sel, i)
+				}
+				readBatches(b, u, v, sel, &s)
+			})
 			b.Run("few", func(b *testing.B) {
 				readBatches(b, u, v, vector.Sel{5, 100, 200, 307, 400, 511, 640, 700, 801, 900, 1000}, &s)
 			})
