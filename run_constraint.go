@@ -89,37 +89,43 @@ func (r *running) setConstraints(n *sql.SetConstraints) (*Rows, error) {
 	if s.txn == nil {
 		r.warn("SET CONSTRAINTS can only be used in transaction blocks")
 	}
-	if len(n.Names) == 0 && s.txn != nil {
+	named, err := s.deferrableConstraints(n.Names)
+	switch {
+	case err != nil || s.txn == nil:
+	case len(n.Names) == 0 && n.Deferred:
+		s.constraints = constraintModes{all: sql.Yes}
+	case len(n.Names) == 0:
 		s.constraints = constraintModes{all: sql.No}
-		if n.Deferred {
-			s.constraints.all = sql.Yes
-			return done("SET CONSTRAINTS"), nil
+		err = r.checkConstraints(nil)
+	default:
+		modes := maps.Clone(s.constraints.named)
+		if modes == nil {
+			modes = map[constraintName]bool{}
 		}
-		return done("SET CONSTRAINTS"), r.checkConstraints(nil)
+		for c := range named {
+			modes[c] = n.Deferred
+		}
+		s.constraints.named = modes
+		if !n.Deferred {
+			err = r.checkConstraints(func(c *exec.KeyChange) bool { return named[constraintName{c.Child.ID, c.Key.Name}] })
+		}
 	}
-	modes := maps.Clone(s.constraints.named)
-	if modes == nil {
-		modes = map[constraintName]bool{}
-	}
-	named := map[constraintName]bool{}
-	for _, name := range n.Names {
+	return done("SET CONSTRAINTS"), err
+}
+
+// deferrableConstraints finds the constraints of some names.
+func (s *Session) deferrableConstraints(names []sql.ObjectName) (map[constraintName]bool, error) {
+	found := map[constraintName]bool{}
+	for _, name := range names {
 		keys, err := (&planner.DDL{Input: s.input(s.Catalog())}).DeferrableConstraint(name)
 		if err != nil {
 			return nil, err
 		}
 		for _, ref := range keys {
-			c := constraintName{ref.Child.ID, ref.Key.Name}
-			named[c], modes[c] = true, n.Deferred
+			found[constraintName{ref.Child.ID, ref.Key.Name}] = true
 		}
 	}
-	if s.txn == nil {
-		return done("SET CONSTRAINTS"), nil
-	}
-	s.constraints.named = modes
-	if n.Deferred {
-		return done("SET CONSTRAINTS"), nil
-	}
-	return done("SET CONSTRAINTS"), r.checkConstraints(func(c *exec.KeyChange) bool { return named[constraintName{c.Child.ID, c.Key.Name}] })
+	return found, nil
 }
 
 // refusePending refuses a change of a table's definition while rows of it wait to be checked.

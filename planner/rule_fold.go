@@ -76,7 +76,7 @@ func (b *binder) failIfNeeded(n Node) {
 	walkNodes(n, func(n Node) bool {
 		if p, ok := n.(*Project); ok {
 			for _, it := range p.Items {
-				_, err := folded(it.Expr)
+				_, err := expr.FoldConstants(it.Expr, nil)
 				b.fail(err)
 			}
 		}
