@@ -16,3 +16,12 @@ func (db *DB) LimitUnits(bytes int64) int64 {
 
 // UnitReads counts the units that were read from files.
 func (db *DB) UnitReads() int64 { return db.views.Counters.DiskReads.Load() }
+
+// LeaveMemory takes all memory that queries share but for some bytes, until release is called.
+func (db *DB) LeaveMemory(bytes int64) (release func(), err error) {
+	taken := db.budget.Limit() - db.budget.Used() - bytes
+	if err := db.budget.Reserve(taken); err != nil {
+		return nil, err
+	}
+	return func() { db.budget.Release(taken) }, nil
+}

@@ -141,6 +141,41 @@ func TestCancelWhileSpilling(t *testing.T) {
 	wantNoTempFiles(t, dir)
 }
 
+// TestSpillShortOfMemory joins with a share of memory of which others have taken so much that tables do not fit when
+// they are read back from disk: they are read in smaller parts, with no row missing.
+func TestSpillShortOfMemory(t *testing.T) {
+	skipSequential(t)
+	dir := t.TempDir()
+	db, err := weft.Open(context.Background(), dir, weft.Options{MemoryLimitBytes: 256 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	s := db.Session()
+	defer s.Close()
+	pressed(t, s)
+	mustExec(t, s, "analyze")
+	for _, query := range []string{
+		"select count(*), sum(a.n), sum(b.n), sum(length(b.t)) from a join b on a.k = b.k join b c on c.t = a.t",
+		"select count(*), sum(a.n), sum(b.n), sum(length(b.t)) from b full join a on a.k = b.k and a.n <> b.n",
+	} {
+		mustExec(t, s, "set memory_limit = '256MB'; set work_mem = '256MB'; set threads = 1; set enable_runtime_filter = off")
+		want := outcome(s, query)
+		mustExec(t, s, "set memory_limit = '16MB'; set work_mem = '1MB'")
+		for left := int64(0); left < 4<<20; left += 64 << 10 {
+			release, err := db.LeaveMemory(left)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := outcome(s, query); got != want {
+				t.Errorf("%s with %d bytes left by others: %s, want %s", query, left, got, want)
+			}
+			release()
+		}
+		wantNoTempFiles(t, dir)
+	}
+}
+
 // TestSpillTogether joins in several sessions at a time that share too little memory: each finds what it needs
 // to write what it holds, and none waits for ever.
 func TestSpillTogether(t *testing.T) {
@@ -153,6 +188,7 @@ func TestSpillTogether(t *testing.T) {
 	s := db.Session()
 	defer s.Close()
 	pressed(t, s)
+	mustExec(t, s, "analyze")
 	const query = "select count(*), sum(a.n), sum(b.n), sum(length(b.t)) from a join b on a.k = b.k join b c on c.t = a.t"
 	want := outcome(s, query)
 	mustExec(t, s, "set memory_limit = '16MB'")

@@ -54,6 +54,13 @@ func (b *Budget) Reserve(n int64) error {
 	return nil
 }
 
+// overdraw takes bytes whether or not they are there.
+func (b *Budget) overdraw(n int64) {
+	if b != nil {
+		b.used.Add(n)
+	}
+}
+
 // Release gives reserved bytes back.
 func (b *Budget) Release(n int64) {
 	if b != nil {
@@ -75,6 +82,11 @@ func (a *account) reserve(n int64) error {
 	return nil
 }
 
+func (a *account) overdraw(n int64) {
+	a.budget.overdraw(n)
+	a.held.Add(n)
+}
+
 // giveBack releases some of what is reserved.
 func (a *account) giveBack(n int64) {
 	a.held.Add(-n)
@@ -93,8 +105,14 @@ type Reservation struct {
 	account *account
 	granted int64
 	used    int64
+	floor   int64  // granted whatever others have taken
 	meter   *meter // nil: nobody asks
 }
+
+// leastBytes is the floor of all reservations: who holds next to nothing does not fail because others hold much.
+const leastBytes = 16 << 10
+
+func newReservation(a *account) Reservation { return Reservation{account: a, floor: leastBytes} }
 
 // meter measures the most memory that some reservations use at a time, for EXPLAIN ANALYZE. nil measures nothing.
 type meter struct{ used, peak atomic.Int64 }
@@ -117,7 +135,12 @@ func (r *Reservation) Grow(n int64) error {
 	}
 	more := max(r.used-r.granted, reserveChunk)
 	if err := r.account.reserve(more); err != nil {
-		if more = r.used - r.granted; r.account.reserve(more) != nil {
+		more = r.used - r.granted
+		switch {
+		case r.account.reserve(more) == nil:
+		case r.used <= r.floor:
+			r.account.overdraw(more)
+		default:
 			r.used -= n
 			return err
 		}

@@ -30,7 +30,8 @@ func newHashBuild(p *joinPlan, probe []vector.Kind, grouped *wiseAggregate) *has
 	if p.stats != nil {
 		h.meter = &meter{}
 	}
-	h.memory = &sharedReservation{Reservation{account: p.run.account, meter: h.meter}, sync.Mutex{}}
+	h.memory = &sharedReservation{Reservation: newReservation(p.run.account)}
+	h.memory.meter = h.meter
 	spec := join.Spec{KeepNulls: p.kind.MarksBuild(), Unique: p.node.RightUnique, SetOnly: p.exists() && p.residual == nil, Memory: h.memory}
 	for _, k := range p.node.Keys {
 		z := newKeyNormalizer(k.Right.Type(), k.Left.Type())

@@ -129,6 +129,14 @@ type spilledScanner struct {
 	batch  vector.Batch
 }
 
+// What a worker gets to read a block of a build back and to index it, even if other queries have taken everything:
+// they may wait for nobody, as this one holds nothing any more that it could write. Each row has a key, and
+// indexing takes up to 24 bytes a row.
+const (
+	blockFloorBytes = minSpillBytes
+	indexFloorBytes = 4 * minSpillBytes
+)
+
 // Open returns a worker's scanner.
 func (s *spilledSource) Open(w *Worker, out Pusher) (Scanner, error) {
 	share := s.run.spillBytes() / int64(min(s.run.threads, max(len(s.partitions), 1)))
@@ -175,10 +183,11 @@ func (c *spilledScanner) join(p *join.Partition) error {
 func (c *spilledScanner) whole(p *join.Partition) (bool, error) {
 	defer c.memory.restart()
 	build := c.build.part(c.memory)
-	if _, err := build.load(&blockReader{SpoolReader: p.Build.NewReader()}, c, math.MaxInt64); err != nil {
-		if sqlerr.CodeOf(err) == sqlerr.OutOfMemory {
-			return false, nil
-		}
+	more, err := build.load(&blockReader{SpoolReader: p.Build.NewReader()}, c, math.MaxInt64)
+	switch {
+	case more, sqlerr.CodeOf(err) == sqlerr.OutOfMemory:
+		return false, nil
+	case err != nil:
 		return false, err
 	}
 	output := &joinOutput{}
@@ -247,13 +256,15 @@ func (h *hashBuild) part(memory join.Memory) *hashBuild {
 func (h *hashBuild) load(r *blockReader, c *spilledScanner, bytes int64) (more bool, err error) {
 	builder := h.table.NewBuilder(nil)
 	keys := len(h.keys)
-	for builder.Bytes() <= bytes {
+	c.memory.floor = blockFloorBytes
+	for more = true; builder.Bytes() <= bytes; {
 		vecs, n, err := r.next()
 		if err != nil {
 			return false, err
 		}
 		if n == 0 {
-			return false, h.table.Finish(join.Finisher{Check: c.w.Check})
+			more = false
+			break
 		}
 		if err := builder.Append(vecs[:keys], vecs[keys:], n, nil); err != nil {
 			if sqlerr.CodeOf(err) != sqlerr.OutOfMemory || builder.Bytes() == 0 {
@@ -266,5 +277,6 @@ func (h *hashBuild) load(r *blockReader, c *spilledScanner, bytes int64) (more b
 			return false, err
 		}
 	}
-	return true, h.table.Finish(join.Finisher{Check: c.w.Check})
+	c.memory.floor = indexFloorBytes
+	return more, h.table.Finish(join.Finisher{Check: c.w.Check})
 }

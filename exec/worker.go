@@ -25,7 +25,7 @@ type Worker struct {
 }
 
 func (r *run) newWorker(id int, halted *atomic.Bool) *Worker {
-	w := &Worker{ID: id, Ctx: r.ctx, Memory: Reservation{account: r.account}, run: r, halted: halted}
+	w := &Worker{ID: id, Ctx: r.ctx, Memory: newReservation(r.account), run: r, halted: halted}
 	w.clock.on = r.stats != nil
 	return w
 }
@@ -66,7 +66,10 @@ func closeAll(closers []func() error, err error) error {
 }
 
 // reservation returns a reservation of its own for a structure that outlives the worker.
-func (w *Worker) reservation() *Reservation { return &Reservation{account: w.run.account} }
+func (w *Worker) reservation() *Reservation {
+	r := newReservation(w.run.account)
+	return &r
+}
 
 // guard turns a panic into an error: a bug ends the statement, not the process.
 func (r *run) guard(f func() error) (err error) {
