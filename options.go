@@ -34,8 +34,11 @@ type Options struct {
 	fs         vfs.FS // replaces the operating system's file system, for tests; other processes know nothing of it
 }
 
-// maxSpillBytes is how much of a transaction's writes stays in memory at most.
-const maxSpillBytes = 64 << 20
+// writesBytes is how much of a transaction's writes stays in memory: an eighth of a small limit, and less of a large
+// one, for several transactions may be large at a time.
+func (o Options) writesBytes() int64 {
+	return max(min(o.MemoryLimitBytes/8, 64<<20), min(o.MemoryLimitBytes/32, 256<<20))
+}
 
 const defaultCacheBytes = 128 << 20
 
@@ -62,7 +65,7 @@ func (o Options) withDefaults() Options {
 		o.MemoryLimitBytes = machineMemoryBytes() * 6 / 10
 	}
 	if o.spillBytes <= 0 {
-		o.spillBytes = min(maxSpillBytes, o.MemoryLimitBytes/8)
+		o.spillBytes = o.writesBytes()
 	}
 	if o.CacheBytes <= 0 {
 		o.CacheBytes = min(defaultCacheBytes, o.MemoryLimitBytes/4)

@@ -253,6 +253,9 @@ func (r *running) query() (*Rows, error) {
 	if err := w.end(r.ctx, err); err != nil {
 		return nil, err
 	}
+	if err := r.refreshViews(r.ctx, w); err != nil {
+		return nil, err
+	}
 	if len(rows.columns) > 0 {
 		if err := r.s.db.engine.WaitDurable(r.ctx, seen); err != nil {
 			return nil, contextError(r.ctx, err)
@@ -380,7 +383,7 @@ func (r *running) writeRows(plan *cachedPlan, w *work, view *storage.View, chang
 	if plan.direct {
 		err = rows.runDirect(r.ctx, plan, q)
 	} else {
-		err = rows.runToEnd(r.ctx, q)
+		err = r.inBulk(w, &q, func() error { return rows.runToEnd(r.ctx, q) })
 	}
 	if err != nil {
 		return nil, contextError(r.ctx, err)

@@ -1,6 +1,7 @@
 package weft
 
 import (
+	"context"
 	"runtime"
 	"strconv"
 	"strings"
@@ -84,6 +85,9 @@ func (r *running) explain(n *sql.Explain) (*Rows, error) {
 	defer w.abandon()
 	lines, err := r.explainIn(n, o, w)
 	if err := w.end(r.ctx, err); err != nil {
+		return nil, err
+	}
+	if err := r.refreshViews(r.ctx, w); err != nil {
 		return nil, err
 	}
 	rows := &Rows{done: true, tag: "EXPLAIN", columns: []Column{{"QUERY PLAN", catalog.Type{ID: catalog.Text}}}}
@@ -183,29 +187,36 @@ func (r *running) explainIn(n *sql.Explain, o planner.ExplainOptions, w *work) (
 	started = time.Now()
 	q := timed.execQuery(ctx, plan, view, w.txn, env)
 	q.Analyze, q.Keys = true, &exec.KeyChanges{}
-	cursor, err := exec.Start(ctx, q)
+	err = timed.inBulk(w, &q, func() (err error) {
+		o.Actual, err = drain(ctx, q)
+		return err
+	})
+	if err == nil {
+		err = timed.settleKeys(w, q.Keys)
+	}
 	if err != nil {
 		return nil, contextError(ctx, err)
+	}
+	o.ExecutionNanos = time.Since(started).Nanoseconds()
+	return planner.Explain(plan, o), nil
+}
+
+// drain runs a query for what it says of its nodes.
+func drain(ctx context.Context, q exec.Query) (actual func(planner.Node) *planner.Actual, err error) {
+	cursor, err := exec.Start(ctx, q)
+	if err != nil {
+		return nil, err
 	}
 	for {
 		b, err := cursor.Next()
 		if err != nil {
 			cursor.Close()
-			return nil, contextError(ctx, err)
+			return nil, err
 		}
 		if b == nil {
-			break
+			return cursor.Actual, cursor.Close()
 		}
 	}
-	if err := cursor.Close(); err != nil {
-		return nil, contextError(ctx, err)
-	}
-	if err := timed.settleKeys(w, q.Keys); err != nil {
-		return nil, contextError(ctx, err)
-	}
-	o.ExecutionNanos = time.Since(started).Nanoseconds()
-	o.Actual = cursor.Actual
-	return planner.Explain(plan, o), nil
 }
 
 // rowLimits returns how many rows tables have at most in a view, which holds whenever it is asked. One table is

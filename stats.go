@@ -15,6 +15,9 @@ type Stats struct {
 	Commits int64
 	// SpilledBytes is what transactions with more writes than fit in memory wrote to temporary files.
 	SpilledBytes int64
+	// LoadedRows is the number of rows that COPY, BulkLoad and INSERTs of many rows wrote into the files of a table that
+	// had none.
+	LoadedRows int64
 	// LockWaits is the number of times a statement had to wait for another transaction's lock,
 	// Deadlocks of those that ended with 40P01.
 	LockWaits, Deadlocks int64
@@ -28,5 +31,6 @@ func (db *DB) Stats() Stats {
 	v, m := &db.views.Served, db.engine.Metrics()
 	return Stats{GroupsFromUnits: v.Units.Load(), GroupsWithTouched: v.Touched.Load(), GroupsPruned: v.Pruned.Load(), GroupsFromRows: v.Rows.Load(),
 		UnitBytes: db.views.MemoryBytes(), QueryBytes: db.budget.Used(), Commits: int64(m.Commits), SpilledBytes: int64(m.SpilledBytes),
-		LockWaits: int64(m.LockWaits), Deadlocks: int64(m.Deadlocks), SerializableKept: int64(m.SerialActive + m.SerialDone)}
+		LoadedRows: int64(m.LoadedRows),
+		LockWaits:  int64(m.LockWaits), Deadlocks: int64(m.Deadlocks), SerializableKept: int64(m.SerialActive + m.SerialDone)}
 }

@@ -46,6 +46,9 @@ func (b *builder) write(n planner.Node) ([]*stream, error) {
 		op.changes(n.Table, n.Into)
 		op.generated, op.checks, op.keys, op.conflict = n.Generated, n.Checks, n.Keys, n.Conflict
 		op.inserts()
+		if bulk := b.run.query.Bulk; bulk != nil {
+			op.write = func(_ *writePusher, rows *vector.Batch, _ []storage.RowRef) error { return bulk.add(rows) }
+		}
 	case *planner.Update:
 		op.input, returning, op.rowCols = n.Input, n.Returning, n.RowCols
 		op.changes(n.Table, n.Into)

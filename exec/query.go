@@ -44,6 +44,8 @@ type Query struct {
 	Statement string
 	// Keys collects what happens to the values of foreign keys; nil leaves foreign keys alone.
 	Keys *KeyChanges
+	// Bulk stores the rows of a plan that is an Insert, and is to be finished afterwards; nil inserts them one by one.
+	Bulk *BulkInsert
 	// Analyze counts rows and time per node, for Actual.
 	Analyze bool
 }

@@ -21,6 +21,11 @@ func (t *Txn) LockRelation(ctx context.Context, id catalog.TableID, mode LockMod
 // CurrentTable returns a table as the next statement would find it, nil if there is none.
 func (t *Txn) CurrentTable(id catalog.TableID) *catalog.Table { return t.currentTable(id) }
 
+// HoldsTable reports whether the transaction holds a table in a mode, or in one that covers it.
+func (t *Txn) HoldsTable(id catalog.TableID, mode LockMode) bool {
+	return t.e.locks.holds(&t.owner, resource{kind: lockRelation, object: uint32(id)}, mode)
+}
+
 // LockForIndex keeps writers from a table until the transaction ends, and others from adding an index to
 // it; readers go on. After a wait the caller looks the table up again in Catalog().
 func (t *Txn) LockForIndex(ctx context.Context, id catalog.TableID) error {
@@ -62,7 +67,7 @@ func withoutAdded(before, after *catalog.Table) *catalog.Table {
 // for adding an index: those who add one follow each other by another lock, which comes first. Who
 // excludes them by the table's own lock must not ask for it, for they may wait for that one with it.
 func (t *Txn) lockToChange(ctx context.Context, id catalog.TableID, mode LockMode) error {
-	if mode == TableShare && !t.e.locks.holds(&t.owner, resource{kind: lockRelation, object: uint32(id)}, ShareRowExclusive) {
+	if mode == TableShare && !t.HoldsTable(id, ShareRowExclusive) {
 		definition := resource{kind: lockDefinition, object: uint32(id)}
 		if _, _, err := t.e.locks.lock(ctx, &t.owner, definition, Update, Wait); err != nil {
 			return err
