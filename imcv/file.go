@@ -318,6 +318,20 @@ func (f *unitFiles) take(store catalog.StoreID, number int) *groupFile {
 	return file
 }
 
+// found reports whether an earlier run has left files that nobody has taken.
+func (f *unitFiles) found() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.left) > 0
+}
+
+// has reports whether an earlier run has left a file of a group.
+func (f *unitFiles) has(store catalog.StoreID, number int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.left[groupKey{store, number}] != nil
+}
+
 // sweep removes files of an earlier run whose tables no longer exist.
 func (f *unitFiles) sweep(exists func(store catalog.StoreID) bool) {
 	f.mu.Lock()

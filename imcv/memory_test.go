@@ -408,7 +408,12 @@ func TestRestart(t *testing.T) {
 		}
 		v.check(4)
 	}
-	v.reopen(testOptions)
+	v.close()
+	v.open(testOptions)
+	if n := v.m.Counters.Adopted.Load(); n != 4 {
+		t.Errorf("%d groups were taken over while opening", n)
+	}
+	v.tbl = v.e.Catalog().Table(v.tbl.ID)
 	built(4, 0)
 	v.change(2, 100)
 	v.reopen(testOptions)

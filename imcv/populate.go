@@ -24,7 +24,31 @@ func (m *Manager) Start() {
 		m.files.sweep(storeExists(m.engine.Catalog()))
 	}
 	m.Refresh()
+	m.adoptFound(ctx, time.Now().Add(maxAdoptTime))
 	go m.run(ctx)
+}
+
+// maxAdoptTime bounds how long opening a database waits for groups to be taken over from files. What is left is
+// done in the background.
+const maxAdoptTime = 200 * time.Millisecond
+
+// adoptFound takes over the groups that an earlier run left files of, so that the first query finds them.
+func (m *Manager) adoptFound(ctx context.Context, until time.Time) {
+	m.building.Lock()
+	defer m.building.Unlock()
+	o := m.currentOptions()
+	if !o.Enabled || !m.files.found() {
+		return
+	}
+	tasks, err := m.due(o, nil, false)
+	for i := 0; i < len(tasks) && err == nil && time.Now().Before(until); i++ {
+		if m.files.has(tasks[i].store, tasks[i].number) {
+			_, err = m.buildOne(ctx, o, tasks[i])
+		}
+	}
+	if err != nil {
+		m.warn("take over column units", err)
+	}
 }
 
 // storeExists tells whether a store belongs to a table with a column view.
@@ -147,9 +171,7 @@ func (m *Manager) run(ctx context.Context) {
 		case <-timer.C:
 		}
 		if _, err := m.round(ctx, nil); err != nil && !errors.Is(err, context.Canceled) {
-			if log := m.currentOptions().Logger; log != nil {
-				log.Warn("load column units", "error", err)
-			}
+			m.warn("load column units", err)
 		}
 		m.bringBack(ctx)
 	}
