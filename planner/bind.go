@@ -35,6 +35,8 @@ type binder struct {
 	locks      int       // scans whose rows are locked
 	uses       []RelationUse
 	known      map[Node]*relFacts // estimates made so far; nodes never change
+	sampled    []sampledFilter
+	viewStates map[catalog.TableID]ViewState
 	proofs     *prover
 	indexes    map[*catalog.Index]*IndexExprs
 	phases     *Phases // nil: nobody asks
@@ -51,7 +53,7 @@ type columnUse struct {
 const maxQueryDepth = 200
 
 func newBinder(in Input) *binder {
-	b := &binder{snapshot: in.Catalog, world: in.World, settings: in.Settings, path: in.Settings.LookupPath(), nextCol: 1, known: map[Node]*relFacts{}, proofs: newProver(nil), phases: in.Phases}
+	b := &binder{snapshot: in.Catalog, world: in.World, settings: in.Settings, path: in.Settings.LookupPath(), nextCol: 1, known: map[Node]*relFacts{}, viewStates: map[catalog.TableID]ViewState{}, proofs: newProver(nil), phases: in.Phases}
 	if len(b.path) == 0 {
 		b.path = []string{catalog.DefaultSchema}
 	}

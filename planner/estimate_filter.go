@@ -2,6 +2,7 @@ package planner
 
 import (
 	"math"
+	"slices"
 
 	"github.com/weftdb/weft/catalog"
 	"github.com/weftdb/weft/expr"
@@ -15,10 +16,11 @@ func (b *binder) scanSelectivity(n *Scan, f *relFacts, stats *catalog.Stats) flo
 	if stats == nil || len(stats.Sample) == 0 || len(stats.Sample[0]) == 0 {
 		return fromStats
 	}
-	hits, rows, ok := sampleHits(n, stats)
+	hits, ok := b.sampledHits(n, stats)
 	if !ok {
 		return fromStats
 	}
+	rows := len(stats.Sample[0])
 	if hits == 0 {
 		// Less than one row in the sample: the statistics may know how much less, but an
 		// estimate of zero would make every join order look free.
@@ -35,62 +37,69 @@ func (b *binder) scanSelectivity(n *Scan, f *relFacts, stats *catalog.Stats) flo
 // reliableHits is how many rows of a sample must pass a filter for their share to be believed.
 const reliableHits = 5
 
-// sampleHits counts the sample rows that pass a scan's filter.
-func sampleHits(n *Scan, stats *catalog.Stats) (hits, rows int, ok bool) {
-	rows = len(stats.Sample[0])
-	position := map[catalog.ColumnID]int{}
-	for i, id := range stats.SampleColumns {
-		position[id] = i
+// sampledFilter is what is known of a scan's filter: rules make many scans with the same one.
+type sampledFilter struct {
+	conds []expr.Expr
+	hits  int
+	ok    bool
+}
+
+// sampledHits is sampleHits, once for each filter.
+func (b *binder) sampledHits(n *Scan, stats *catalog.Stats) (hits int, ok bool) {
+	for _, s := range b.sampled {
+		if slices.Equal(s.conds, n.Filter) {
+			return s.hits, s.ok
+		}
 	}
-	used := columnSet(n.Filter...)
+	s := sampledFilter{conds: slices.Clone(n.Filter)}
+	s.hits, s.ok = sampleHits(n, stats)
+	b.sampled = append(b.sampled, s)
+	return s.hits, s.ok
+}
+
+// sampleHits counts the sample rows that pass a scan's filter. false where the sample cannot tell.
+func sampleHits(n *Scan, stats *catalog.Stats) (hits int, ok bool) {
 	layout := map[expr.ColID]int{}
+	var samples [][]vector.Datum
 	batch := &vector.Batch{}
+	used := columnSet(n.Filter...)
 	for _, c := range n.Columns {
 		if !used[c.Col.ID] {
 			continue
 		}
-		at, found := position[n.Table.Columns[c.Pos].ID]
-		if !found {
-			return 0, 0, false
+		at := slices.Index(stats.SampleColumns, n.Table.Columns[c.Pos].ID)
+		if at < 0 {
+			return 0, false
 		}
 		layout[c.Col.ID] = len(batch.Vecs)
-		v := vector.New(c.Col.Typ.Kind(), rows)
-		for _, d := range stats.Sample[at] {
-			vector.AppendDatum(v, d)
-		}
-		batch.Vecs = append(batch.Vecs, v)
+		samples = append(samples, stats.Sample[at])
+		batch.Vecs = append(batch.Vecs, vector.New(c.Col.Typ.Kind(), vector.BatchCap))
 	}
 	for _, e := range n.Filter {
 		if expr.HasParam(e) || expr.VolatilityOf(e) == expr.Volatile {
-			return 0, 0, false
+			return 0, false
 		}
 	}
 	filter, err := expr.CompileFilter(conjunction(n.Filter), func(id expr.ColID) int { return layout[id] }, &expr.Env{})
 	if err != nil {
-		return 0, 0, false
+		return 0, false
 	}
-	// The sample may be longer than a batch; windows of it share the vectors' memory.
+	rows, sel := len(stats.Sample[0]), make(vector.Sel, 0, vector.BatchCap)
 	for from := 0; from < rows; from += vector.BatchCap {
-		part := sampleWindow(batch, from, min(rows-from, vector.BatchCap))
-		sel, err := filter.Select(part, nil, make(vector.Sel, 0, part.N))
+		batch.N = min(rows-from, vector.BatchCap)
+		for i, v := range batch.Vecs {
+			v.Reset(v.Kind, 0)
+			for _, d := range samples[i][from : from+batch.N] {
+				vector.AppendDatum(v, d)
+			}
+		}
+		passed, err := filter.Select(batch, nil, sel)
 		if err != nil {
-			return 0, 0, false // an error while estimating is not the statement's error
+			return 0, false // an error while estimating is not the statement's error
 		}
-		hits += len(sel)
+		hits += len(passed)
 	}
-	return hits, rows, true
-}
-
-func sampleWindow(b *vector.Batch, from, n int) *vector.Batch {
-	out := &vector.Batch{N: n}
-	for _, v := range b.Vecs {
-		w := vector.New(v.Kind, n)
-		for i := from; i < from+n; i++ {
-			vector.AppendDatum(w, vector.DatumAt(v, i))
-		}
-		out.Vecs = append(out.Vecs, w)
-	}
-	return out
+	return hits, true
 }
 
 // selectivity estimates the share of rows for which all conditions hold, taking them as

@@ -315,19 +315,29 @@ const viewedLeaves = 32
 // viewState is how much of what a scan reads its column views can answer now.
 func (b *binder) viewState(n *Scan) (v ViewState) {
 	if n.Parts == nil {
-		return b.world.ViewState(n.Table)
+		return b.tableViewState(n.Table)
 	}
 	asked, set := 0, n.Parts.Selected
 	for i, ok := set.NextSet(0); ok && asked < viewedLeaves; i, ok = set.NextSet(i + 1) {
 		t := n.Parts.Desc.Leaves[i].Table
 		asked++
 		if t.HasView {
-			own := b.world.ViewState(t)
+			own := b.tableViewState(t)
 			v.DiskShare = (v.DiskShare*float64(v.LoadedGroups) + own.DiskShare*float64(own.LoadedGroups)) / float64(max(v.LoadedGroups+own.LoadedGroups, 1))
 			v.Groups, v.LoadedGroups, v.StaleRows = v.Groups+own.Groups, v.LoadedGroups+own.LoadedGroups, v.StaleRows+own.StaleRows
 		}
 	}
 	v.StaleRows *= float64(set.Count()) / float64(max(asked, 1))
+	return v
+}
+
+// tableViewState is the state of a table's view, which is counted once for all the scans that are weighed.
+func (b *binder) tableViewState(t *catalog.Table) ViewState {
+	v, ok := b.viewStates[t.ID]
+	if !ok {
+		v = b.world.ViewState(t)
+		b.viewStates[t.ID] = v
+	}
 	return v
 }
 
