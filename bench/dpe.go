@@ -138,8 +138,8 @@ func (r *dpeRunner) oneLeaf(ctx context.Context, mode string) error {
 	}
 	with, without, all, built := &t[0], &t[1], &t[2], &t[3]
 	var ideal timing
-	for i, whole := range all.cpuRuns {
-		ideal.cpuRuns = append(ideal.cpuRuns, whole/float64(r.o.Partitions)+built.cpuRuns[i])
+	for i, cpu := range all.cpuRuns {
+		ideal.cpuRuns = append(ideal.cpuRuns, cpu/float64(r.o.Partitions)+built.cpuRuns[i])
 	}
 	r.add(Figure{Name: fmt.Sprintf("one of %d leaves hit, by %ss: of the whole's share and the build", r.o.Partitions, mode), Value: with.cpuOf(&ideal), Unit: "times", Goal: 1.15})
 	r.add(Figure{Name: fmt.Sprintf("the same, by %ss: CPU with selectors", mode), Value: with.cpu, Unit: "ms"})
