@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	pressures    = flag.Int("pressures", 60, "random queries that TestRandomPressure runs short of memory")
+	pressures    = flag.Int("pressures", 150, "random queries that TestRandomPressure runs short of memory")
 	pressureSeed = flag.Uint64("pressure-seed", 0, "seed of TestRandomPressure; 0 = from the clock")
 )
 
@@ -154,6 +154,9 @@ func TestRandomPressure(t *testing.T) {
 			spilled++
 		}
 		release()
+		if used := db.Stats().QueryBytes; used != 0 {
+			t.Errorf("seed %d: %s: %d bytes are still reserved", seed, query, used)
+		}
 		wantNoTempFiles(t, dir)
 	}
 	t.Logf("%d queries, %d spilled, %d runs failed for want of memory", queries, spilled, failed)
