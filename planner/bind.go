@@ -116,8 +116,15 @@ func (b *binder) newInitParam() int {
 func (b *binder) coerce(e expr.Expr, to catalog.Type, ctx expr.CastContext, pos int) (expr.Expr, error) {
 	if c, ok := e.(*expr.Col); ok && c.Typ.ID == catalog.Unknown && to.ID != catalog.Unknown {
 		// The column holds bare literals: they are read as the type asked for, as they would be
-		// had they stood here themselves.
-		e, ctx = textColumn(c), expr.ExplicitCast
+		// had they stood here themselves. Only a cast cuts what is too long for it.
+		read := to
+		if ctx != expr.ExplicitCast {
+			read = to.Base()
+		}
+		var err error
+		if e, err = expr.Coerce(textColumn(c), read, expr.ExplicitCast, pos); err != nil {
+			return nil, err
+		}
 	}
 	out, err := expr.Coerce(e, to, ctx, pos)
 	if err != nil {
