@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/weftdb/weft"
@@ -236,4 +237,66 @@ func TestCreateTableAsInBulk(t *testing.T) {
 		t.Error(have)
 	}
 	checkClean(t, db)
+}
+
+// TestBulkInsertTogether lets two bulk inserts, single ones and readers meet in one empty table, at three levels: nobody
+// sees a part of a statement, and all is there afterwards.
+func TestBulkInsertTogether(t *testing.T) {
+	dir := t.TempDir()
+	db, err := weft.Open(context.Background(), dir, weft.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := db.Session()
+	mustExec(t, s, bulkTables)
+	mustExec(t, s, "create table q (k int, who int, s text, p int references kinds deferrable initially deferred); create index on q (k); alter table q colview")
+	for round := range 6 {
+		mustExec(t, s, "truncate q")
+		var w sync.WaitGroup
+		for i := range 4 {
+			w.Go(func() {
+				own := db.Session()
+				defer own.Close()
+				level := []string{"read committed", "repeatable read", "serializable"}[round%3]
+				mustExec(t, own, "set default_transaction_isolation = '"+level+"'")
+				var err error
+				switch i {
+				case 0, 1:
+					_, err = own.Exec(context.Background(), fmt.Sprintf("insert into q select k, %d, s, a %% 10 from source", i))
+				case 2:
+					for k := range 50 {
+						if _, err = own.Exec(context.Background(), fmt.Sprintf("insert into q values (%d, 2, 'a', 1)", k)); err != nil {
+							break
+						}
+					}
+				case 3:
+					for range 30 {
+						rows, e := queryText(own, "select who, count(*) from q group by who")
+						if err = e; err != nil {
+							break
+						}
+						for _, r := range rows {
+							if r[0] != "2" && r[1] != "40000" {
+								t.Error("partial", rows)
+							}
+						}
+					}
+				}
+				if err != nil && (level == "read committed" || codeOf(err) != "40001") {
+					t.Error(level, i, err)
+				}
+			})
+		}
+		w.Wait()
+		if round%3 == 0 {
+			if have := oneRow(t, s, "select count(*), count(distinct who) from q"); have != "80050|3" {
+				t.Error(have)
+			}
+		}
+	}
+	checkClean(t, db)
+	s.Close()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
