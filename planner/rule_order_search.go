@@ -2,6 +2,7 @@ package planner
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/weftdb/weft/expr"
 )
@@ -45,23 +46,30 @@ func (g *region) dynamic() *subplan {
 	return best[1<<n-1]
 }
 
-// greedy joins the pair that costs least until one plan is left; cross products come last.
+// greedy joins the pair that costs least until one plan is left; cross products come last. A pair is looked at once:
+// what others join to changes nothing about it.
 func (g *region) greedy() *subplan {
 	var plans []*subplan
 	for i := range g.vertices {
 		plans = append(plans, g.single(i))
 	}
+	known := [2]map[[2]*subplan]*subplan{{}, {}} // joins of pairs, without cross products and with them
 	for len(plans) > 1 {
 		var best *subplan
-		bi, bj := 0, 0
-		for _, cross := range []bool{false, true} {
-			for i := range plans {
-				for j := range plans {
-					if i == j {
+		var pair [2]*subplan
+		for cross := range known {
+			for _, left := range plans {
+				for _, right := range plans {
+					if left == right {
 						continue
 					}
-					if p := g.combine(plans[i], plans[j], cross); p != nil && (best == nil || p.cost < best.cost) {
-						best, bi, bj = p, i, j
+					p, ok := known[cross][[2]*subplan{left, right}]
+					if !ok {
+						p = g.combine(left, right, cross == 1)
+						known[cross][[2]*subplan{left, right}] = p
+					}
+					if p != nil && (best == nil || p.cost < best.cost) {
+						best, pair = p, [2]*subplan{left, right}
 					}
 				}
 			}
@@ -72,13 +80,8 @@ func (g *region) greedy() *subplan {
 		if best == nil {
 			panic("planner: join region cannot be connected")
 		}
-		var rest []*subplan
-		for i := range plans {
-			if i != bi && i != bj {
-				rest = append(rest, plans[i])
-			}
-		}
-		plans = append(rest, best)
+		plans = slices.DeleteFunc(plans, func(p *subplan) bool { return p == pair[0] || p == pair[1] })
+		plans = append(plans, best)
 	}
 	return plans[0]
 }
