@@ -82,10 +82,7 @@ func (b *binder) joinNodeFacts(n *Join) *relFacts {
 
 // joinFacts estimates a join of two relations.
 func joinFacts(kind JoinKind, left, right *relFacts, eqs []equality, rest []expr.Expr) *relFacts {
-	inner := left.rows * right.rows * equalitySelectivity(left, right, eqs)
-	for range rest {
-		inner *= defaultResidual
-	}
+	inner := innerRows(left, right, eqs, rest)
 	switch kind {
 	case SemiJoin, AntiJoin, NullAwareAntiJoin:
 		share := semiShare(left, right, eqs)
@@ -114,6 +111,15 @@ func joinFacts(kind JoinKind, left, right *relFacts, eqs []equality, rest []expr
 	return out
 }
 
+// innerRows estimates the rows of an inner join.
+func innerRows(left, right *relFacts, eqs []equality, rest []expr.Expr) float64 {
+	rows := left.rows * right.rows * equalitySelectivity(left, right, eqs)
+	for range rest {
+		rows *= defaultResidual
+	}
+	return rows
+}
+
 // joinedFacts merges both sides' facts under a number of matches.
 func joinedFacts(left, right *relFacts, kind JoinKind, inner float64) *relFacts {
 	rows := inner
@@ -129,7 +135,7 @@ func joinedFacts(left, right *relFacts, kind JoinKind, inner float64) *relFacts 
 	case SemiJoin, AntiJoin:
 		rows = left.rows * defaultSemi
 	}
-	out := &relFacts{rows: rows, cols: map[expr.ColID]colFacts{}}
+	out := &relFacts{rows: rows, cols: make(map[expr.ColID]colFacts, len(left.cols)+len(right.cols))}
 	for _, side := range []*relFacts{left, right} {
 		for id, c := range side.cols {
 			c.distinct = math.Max(1, math.Min(c.distinct, rows))

@@ -12,7 +12,7 @@ func (s colSet) add(cols []*expr.Col) colSet {
 	return s
 }
 
-func setOf(cols []*expr.Col) colSet { return colSet{}.add(cols) }
+func setOf(cols []*expr.Col) colSet { return make(colSet, len(cols)).add(cols) }
 
 // within reports whether every element of s is in t.
 func (s colSet) within(t colSet) bool {

@@ -11,15 +11,32 @@ import (
 type subplan struct {
 	set   uint64
 	node  Node
-	facts *relFacts
+	rows  float64
 	cost  float64
+	cols  colSet // of node; nil until someone asks
+	known *relFacts
+	infer func() *relFacts // makes known: most subplans are given up before anything is joined to them
+}
+
+// facts are the estimates of a subplan.
+func (p *subplan) facts() *relFacts {
+	if p.known == nil {
+		p.known = p.infer()
+	}
+	return p.known
+}
+
+func (p *subplan) columns() colSet {
+	if p.cols == nil {
+		p.cols = setOf(p.node.Cols())
+	}
+	return p.cols
 }
 
 // single returns a vertex as a plan of its own.
 func (g *region) single(i int) *subplan {
 	v := g.vertices[i]
-	p := &subplan{set: 1 << i, node: v.node, facts: v.facts, cost: float64(v.node.Estimate().Total)}
-	return p
+	return &subplan{set: 1 << i, node: v.node, rows: v.facts.rows, known: v.facts, cost: float64(v.node.Estimate().Total)}
 }
 
 // dynamic finds the cheapest tree over all vertices, nil if only cross products connect them.
@@ -158,14 +175,18 @@ func (g *region) between(left, right uint64) []expr.Expr {
 // joined builds and costs a join of two subplans. The right side is hashed.
 func (g *region) joined(left, right *subplan, kind JoinKind, conds []expr.Expr, mark *expr.Col) *subplan {
 	join := &Join{Kind: kind, Left: left.node, Right: right.node, On: conds, Mark: mark}
-	lcols, rcols := setOf(left.node.Cols()), setOf(right.node.Cols())
-	eqs, rest := splitEqualities(conds, lcols, rcols)
+	eqs, rest := splitEqualities(conds, left.columns(), right.columns())
 	p := &subplan{set: left.set | right.set, node: join}
-	p.facts = joinFacts(kind, left.facts, right.facts, eqs, rest)
-	p.cost = left.cost + right.cost + joinCost(left.facts.rows, right.facts.rows, p.facts.rows, len(eqs) > 0)
-	if len(eqs) > 0 && left.facts.rows < right.facts.rows {
+	p.infer = func() *relFacts { return joinFacts(kind, left.facts(), right.facts(), eqs, rest) }
+	if kind == InnerJoin {
+		p.rows = innerRows(left.facts(), right.facts(), eqs, rest)
+	} else {
+		p.rows = p.facts().rows
+	}
+	p.cost = left.cost + right.cost + joinCost(left.rows, right.rows, p.rows, len(eqs) > 0)
+	if len(eqs) > 0 && left.rows < right.rows {
 		if inner, _, perRow := g.b.indexJoin(kind, left.node, right.node, conds); inner != nil {
-			p.cost = min(p.cost, left.cost+indexJoinCost(left.facts.rows, perRow)+p.facts.rows*costOutput)
+			p.cost = min(p.cost, left.cost+indexJoinCost(left.rows, perRow)+p.rows*costOutput)
 		}
 	}
 	if kind == InnerJoin {
@@ -174,7 +195,8 @@ func (g *region) joined(left, right *subplan, kind JoinKind, conds []expr.Expr, 
 	// Inner conditions that name what this join adds hold for its result.
 	if conds := g.between(left.set, right.set); len(conds) > 0 {
 		p.node = filterOver(join, conds)
-		p.facts = p.facts.filtered(p.facts.selectivity(conds))
+		p.known = p.facts().filtered(p.facts().selectivity(conds))
+		p.rows = p.known.rows
 	}
 	return p
 }

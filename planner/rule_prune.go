@@ -9,7 +9,7 @@ func pruneColumns(b *binder, n Node) Node {
 }
 
 func (s colSet) with(exprs ...expr.Expr) colSet {
-	out := colSet{}
+	out := make(colSet, len(s))
 	for id := range s {
 		out[id] = true
 	}
