@@ -141,20 +141,31 @@ func TestCancelWhileSpilling(t *testing.T) {
 	wantNoTempFiles(t, dir)
 }
 
-// TestSpillShortOfMemory joins with a share of memory of which others have taken so much that tables do not fit when
-// they are read back from disk: they are read in smaller parts, with no row missing.
-func TestSpillShortOfMemory(t *testing.T) {
-	skipSequential(t)
-	dir := t.TempDir()
+// limitedDB is pressedDB with a limit of memory and with statistics.
+func limitedDB(t *testing.T) (dir string, db *weft.DB, s *weft.Session) {
+	t.Helper()
+	dir = t.TempDir()
 	db, err := weft.Open(context.Background(), dir, weft.Options{MemoryLimitBytes: 256 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
-	s := db.Session()
-	defer s.Close()
+	s = db.Session()
+	t.Cleanup(func() {
+		s.Close()
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	pressed(t, s)
 	mustExec(t, s, "analyze")
+	return dir, db, s
+}
+
+// TestSpillShortOfMemory joins with a share of memory of which others have taken so much that tables do not fit when
+// they are read back from disk: they are read in smaller parts, with no row missing.
+func TestSpillShortOfMemory(t *testing.T) {
+	skipSequential(t)
+	dir, db, s := limitedDB(t)
 	for _, query := range []string{
 		"select count(*), sum(a.n), sum(b.n), sum(length(b.t)) from a join b on a.k = b.k join b c on c.t = a.t",
 		"select count(*), sum(a.n), sum(b.n), sum(length(b.t)) from b full join a on a.k = b.k and a.n <> b.n",
@@ -179,16 +190,7 @@ func TestSpillShortOfMemory(t *testing.T) {
 // TestSpillTogether joins in several sessions at a time that share too little memory: each finds what it needs
 // to write what it holds, and none waits for ever.
 func TestSpillTogether(t *testing.T) {
-	dir := t.TempDir()
-	db, err := weft.Open(context.Background(), dir, weft.Options{MemoryLimitBytes: 256 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	s := db.Session()
-	defer s.Close()
-	pressed(t, s)
-	mustExec(t, s, "analyze")
+	dir, db, s := limitedDB(t)
 	const query = "select count(*), sum(a.n), sum(b.n), sum(length(b.t)) from a join b on a.k = b.k join b c on c.t = a.t"
 	want := outcome(s, query)
 	mustExec(t, s, "set memory_limit = '16MB'")
