@@ -149,6 +149,8 @@ func (p *pendingCommit) prepare(ctx context.Context) error {
 	} else if err := p.encode(spaces); err != nil {
 		return err
 	}
+	now := t.Catalog()
+	t.stats = slices.DeleteFunc(t.stats, func(s tableStats) bool { return now.Table(s.id) == nil }) // dropped since
 	for _, s := range t.stats {
 		text, err := catalog.EncodeStats(s.stats)
 		if err != nil {

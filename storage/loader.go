@@ -109,6 +109,12 @@ func (t *Txn) NewLoaderOfSeveral(ctx context.Context, tbl *catalog.Table, loads 
 // chooseFresh decides whether the table can be loaded into fresh stores: it is empty, and nobody
 // else writes it.
 func (l *Loader) chooseFresh() error {
+	l.t.mu.Lock()
+	fixed := l.t.snap != nil // the transaction would not see what its snapshot does not have
+	l.t.mu.Unlock()
+	if fixed {
+		return nil
+	}
 	if err := l.t.lockTable(l.ctx, l.tbl.ID, Exclusive, NoWait); err != nil {
 		if sqlerr.CodeOf(err) == sqlerr.LockNotAvailable {
 			return nil
@@ -120,12 +126,6 @@ func (l *Loader) chooseFresh() error {
 		return err
 	}
 	l.tbl = now // it may have got an index since the load was planned
-	l.t.mu.Lock()
-	fixed := l.t.snap != nil // the transaction would not see what its snapshot does not have
-	l.t.mu.Unlock()
-	if fixed {
-		return nil
-	}
 	o := l.t.overlay
 	o.mu.RLock()
 	defer o.mu.RUnlock()
