@@ -60,7 +60,7 @@ func TestCancel(t *testing.T) {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%s: %v", name, err)
 			}
-			if late > 500*time.Millisecond { // the goal is 20 ms; test machines are busy
+			if late > 2*time.Second { // the goal is 20 ms; test machines are busy, and their memory may be new to them
 				t.Errorf("%s, threads %d: returned %v after it was cancelled", name, threads, late)
 			}
 			if budget.Used() != 0 {
