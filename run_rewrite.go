@@ -5,7 +5,6 @@ import (
 	"github.com/weftdb/weft/exec"
 	"github.com/weftdb/weft/planner"
 	"github.com/weftdb/weft/storage"
-	"github.com/weftdb/weft/vector"
 )
 
 // rewrite fills the fresh stores of a table, which has no indexes yet, with the rows that a plan
@@ -27,29 +26,13 @@ func (d *definition) rewrite(t *catalog.Table, plan *planner.Plan, view *storage
 	defer loader.Abort()
 	q := d.r.execQuery(timed.ctx, plan, view, nil, env)
 	q.Threads = 1
-	rows := &rewrittenRows{loader: loader, stats: catalog.NewCollector(t.Columns, 1)}
+	rows := exec.NewBulkLoad(d.w.txn, t, loader)
 	if _, err := exec.Run(timed.ctx, q, rows); err != nil {
 		return nil, contextError(timed.ctx, err)
 	}
-	if _, err := loader.Finish(); err != nil {
+	if err := rows.Finish(); err != nil {
 		return nil, contextError(timed.ctx, err)
-	}
-	if err := d.w.txn.SetStats(t.ID, rows.stats.Stats()); err != nil {
-		return nil, err
 	}
 	d.ddl.Catalog = d.w.txn.Catalog()
 	return d.ddl.Catalog.Table(t.ID), nil
-}
-
-// rewrittenRows hands batches to a loader, one after the other.
-type rewrittenRows struct {
-	loader *storage.Loader
-	stats  *catalog.Collector
-	number uint64
-}
-
-func (r *rewrittenRows) Push(b *vector.Batch) error {
-	r.stats.Add(b)
-	r.number++
-	return r.loader.Append(r.number-1, b)
 }

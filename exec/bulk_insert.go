@@ -12,12 +12,10 @@ import (
 // into fresh stores, which costs a fraction and gathers statistics on the way. The first rows wait until it is known
 // which. It belongs to one statement; one goroutine at a time uses it.
 type BulkInsert struct {
-	ctx    context.Context
-	txn    *storage.Txn
-	table  *catalog.Table
-	stats  *catalog.Collector
-	loader *storage.Loader // nil: not many rows so far, or never
-	number uint64          // of the loader's next batch
+	ctx   context.Context
+	txn   *storage.Txn
+	table *catalog.Table
+	load  *BulkLoad // nil: not many rows so far, or never
 
 	waiting      []*vector.Batch
 	waitingRows  int
@@ -43,8 +41,8 @@ func NewBulkInsert(ctx context.Context, txn *storage.Txn, table *catalog.Table) 
 // add stores the rows of a batch, which is not kept.
 func (b *BulkInsert) add(rows *vector.Batch) error {
 	switch {
-	case b.loader != nil:
-		return b.load(rows)
+	case b.load != nil:
+		return b.load.Push(rows)
 	case b.single:
 		return b.insert(rows)
 	}
@@ -66,20 +64,14 @@ func (b *BulkInsert) add(rows *vector.Batch) error {
 		loader.Abort()
 		return b.insertWaiting()
 	}
-	b.loader, b.stats = loader, catalog.NewCollector(b.table.Columns, 1)
+	b.load = NewBulkLoad(b.txn, b.table, loader)
 	for _, rows := range b.waiting {
-		if err := b.load(rows); err != nil {
+		if err := b.load.Push(rows); err != nil {
 			return err
 		}
 	}
 	b.waiting = nil
 	return nil
-}
-
-func (b *BulkInsert) load(rows *vector.Batch) error {
-	b.stats.Add(rows)
-	b.number++
-	return b.loader.Append(b.number-1, rows)
 }
 
 func (b *BulkInsert) insert(rows *vector.Batch) error {
@@ -102,18 +94,44 @@ func (b *BulkInsert) insertWaiting() error {
 // Finish stores what is left when the statement has run to its end, and reports whether the rows went to fresh stores,
 // of which column views have to be made.
 func (b *BulkInsert) Finish() (fresh bool, err error) {
-	if b.loader == nil {
+	if b.load == nil {
 		return false, b.insertWaiting()
 	}
-	if _, err := b.loader.Finish(); err != nil {
-		return false, err
-	}
-	return true, b.txn.SetStats(b.table.ID, b.stats.Stats())
+	return true, b.load.Finish()
 }
 
 // Abort gives a load up that has not finished.
 func (b *BulkInsert) Abort() {
-	if b.loader != nil {
-		b.loader.Abort()
+	if b.load != nil {
+		b.load.loader.Abort()
 	}
+}
+
+// BulkLoad is a Result that hands batches to a loader, one after the other, and gathers the statistics of the table.
+type BulkLoad struct {
+	txn    *storage.Txn
+	table  *catalog.Table
+	loader *storage.Loader
+	stats  *catalog.Collector
+	number uint64 // of the loader's next batch
+}
+
+// NewBulkLoad returns a BulkLoad by a loader of a table's rows, which the caller aborts after an error.
+func NewBulkLoad(txn *storage.Txn, table *catalog.Table, loader *storage.Loader) *BulkLoad {
+	return &BulkLoad{txn: txn, table: table, loader: loader, stats: catalog.NewCollector(table.Columns, 1)}
+}
+
+// Push implements Result.
+func (l *BulkLoad) Push(rows *vector.Batch) error {
+	l.stats.Add(rows)
+	l.number++
+	return l.loader.Append(l.number-1, rows)
+}
+
+// Finish ends the load.
+func (l *BulkLoad) Finish() error {
+	if _, err := l.loader.Finish(); err != nil {
+		return err
+	}
+	return l.txn.SetStats(l.table.ID, l.stats.Stats())
 }
