@@ -50,16 +50,14 @@ func (m *Manager) build(ctx context.Context, t task) (g *group, commit uint64, e
 	return g, commit, nil
 }
 
-// adopt makes g of the file that an earlier run left for it, if nothing has changed since: the file is of
-// the same definition and was built no earlier than the group's last change. g's journal is
-// registered, so a change from now on is marked in it.
+// adopt makes g of the file that an earlier run left for it, if it fits. g's journal is registered, so a change from
+// now on is marked in it.
 func (m *Manager) adopt(g *group, t *catalog.Table, at task) bool {
 	file := m.files.take(at.store, at.number)
 	if file == nil {
 		return false
 	}
-	changed, err := m.engine.GroupLastChange(at.store, at.number)
-	if err != nil || changed > file.builtAt || file.table != t.ID || file.epoch != t.Epoch || !file.covers(t) {
+	if !m.fits(file, t) {
 		m.files.remove(file)
 		return false
 	}
@@ -74,6 +72,13 @@ func (m *Manager) adopt(g *group, t *catalog.Table, at task) bool {
 	m.Counters.Adopted.Add(1)
 	m.Counters.FilesBytes.Add(file.bytes)
 	return true
+}
+
+// fits reports whether nothing has changed since a file was written: it is of the same definition and was built no
+// earlier than its group's last change.
+func (m *Manager) fits(file *groupFile, t *catalog.Table) bool {
+	changed, err := m.engine.GroupLastChange(file.store, file.number)
+	return err == nil && changed <= file.builtAt && file.table == t.ID && file.epoch == t.Epoch && file.covers(t)
 }
 
 // covers reports whether the file has the units of just the columns that the table's view covers.

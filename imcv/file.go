@@ -325,11 +325,11 @@ func (f *unitFiles) found() bool {
 	return len(f.left) > 0
 }
 
-// has reports whether an earlier run has left a file of a group.
-func (f *unitFiles) has(store catalog.StoreID, number int) bool {
+// of returns the file of a group that an earlier run has left and nobody has taken, nil if there is none.
+func (f *unitFiles) of(store catalog.StoreID, number int) *groupFile {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.left[groupKey{store, number}] != nil
+	return f.left[groupKey{store, number}]
 }
 
 // sweep removes files of an earlier run whose tables no longer exist.

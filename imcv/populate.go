@@ -32,7 +32,8 @@ func (m *Manager) Start() {
 // done in the background.
 const maxAdoptTime = 200 * time.Millisecond
 
-// adoptFound takes over the groups that an earlier run left files of, so that the first query finds them.
+// adoptFound takes over the groups that an earlier run left files of, so that the first query finds them. What has
+// changed since is not built from rows while the database opens.
 func (m *Manager) adoptFound(ctx context.Context, until time.Time) {
 	m.building.Lock()
 	defer m.building.Unlock()
@@ -42,8 +43,9 @@ func (m *Manager) adoptFound(ctx context.Context, until time.Time) {
 	}
 	tasks, err := m.due(o, nil, false)
 	for i := 0; i < len(tasks) && err == nil && time.Now().Before(until); i++ {
-		if m.files.has(tasks[i].store, tasks[i].number) {
-			_, err = m.buildOne(ctx, o, tasks[i])
+		t := tasks[i]
+		if file := m.files.of(t.store, t.number); file != nil && m.fits(file, t.table) {
+			_, err = m.buildOne(ctx, o, t)
 		}
 	}
 	if err != nil {
@@ -121,35 +123,39 @@ func (m *Manager) bringBack(ctx context.Context) {
 	if o := m.currentOptions(); !o.Enabled || !m.hasRoom(o, 0) {
 		return
 	}
-	until, back := time.Now().Add(pollInterval), false
+	until, back := time.Now().Add(pollInterval), 0
 	for _, g := range m.hottest(func(g *group) bool { return g.swapped() && g.journal.VoidedAt() == 0 }) {
 		if !g.pin() {
 			continue
 		}
 		giveWay(ctx)
-		more := ctx.Err() == nil && m.fetchAll(g, &back)
+		units, all := m.fetchAll(ctx, g)
 		g.unpin()
-		if !more || len(m.wake) > 0 || time.Now().After(until) {
+		back += units
+		if !all || len(m.wake) > 0 || time.Now().After(until) {
 			break
 		}
 	}
-	if back {
+	if back > 0 {
 		m.version.Add(1)
 	}
 }
 
-// fetchAll reads a pinned group's units that are in a file alone and reports whether there was room for all.
-func (m *Manager) fetchAll(g *group, back *bool) bool {
+// fetchAll reads a pinned group's units that are in a file alone, and reports how many it has and whether there was
+// room for all.
+func (m *Manager) fetchAll(ctx context.Context, g *group) (units int, all bool) {
 	for _, c := range g.columns {
 		if !c.swapped() {
 			continue
 		}
-		if o := m.currentOptions(); !o.Enabled || !m.hasRoom(o, c.bytes) {
-			return false
+		if o := m.currentOptions(); ctx.Err() != nil || !o.Enabled || !m.hasRoom(o, c.bytes) {
+			return units, false
 		}
-		*back = m.fetch(c) != nil || *back
+		if m.fetch(c) != nil {
+			units++
+		}
 	}
-	return true
+	return units, true
 }
 
 func (m *Manager) nudge() {
