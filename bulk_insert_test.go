@@ -42,6 +42,14 @@ func loaded(db *weft.DB, call func()) int64 {
 	return db.Stats().LoadedRows - before
 }
 
+// wantLoaded runs statements that have to load a number of rows in bulk.
+func wantLoaded(t *testing.T, db *weft.DB, s *weft.Session, statements string, want int64) {
+	t.Helper()
+	if n := loaded(db, func() { mustExec(t, s, statements) }); n != want {
+		t.Errorf("%s: %d rows loaded, want %d", statements, n, want)
+	}
+}
+
 // bulkSummary is what must not depend on how the rows were stored.
 const bulkSummary = "select count(*), sum(k), sum(a), sum(kind), min(s), max(s), sum(twice), count(distinct n), max(n) from t"
 
@@ -78,9 +86,7 @@ func TestBulkInsert(t *testing.T) {
 			mustExec(t, s, "delete from t where k = -1")
 		case "again":
 			mustExec(t, s, "delete from t; alter table t alter n restart")
-			if n := loaded(db, func() { mustExec(t, s, bulkInsert) }); n != 40000 {
-				t.Errorf("%d rows loaded into the emptied table", n)
-			}
+			wantLoaded(t, db, s, bulkInsert, 40000)
 		}
 		have := oneRow(t, s, bulkSummary)
 		if want == "" {
@@ -126,9 +132,7 @@ func TestBulkInsertErrors(t *testing.T) {
 		t.Errorf("beyond the time limit: %v", err)
 	}
 	mustExec(t, s, "set statement_timeout = 0")
-	if n := loaded(db, func() { mustExec(t, s, bulkInsert) }); n != 40000 {
-		t.Errorf("%d rows loaded at last", n)
-	}
+	wantLoaded(t, db, s, bulkInsert, 40000)
 	checkClean(t, db)
 }
 
@@ -141,25 +145,19 @@ func TestBulkInsertInBlocks(t *testing.T) {
 	mustExec(t, other, "set lock_timeout = '5s'")
 
 	mustExec(t, s, "begin")
-	if n := loaded(db, func() { mustExec(t, s, bulkInsert) }); n != 0 {
-		t.Errorf("%d rows loaded in a block", n)
-	}
+	wantLoaded(t, db, s, bulkInsert, 0)
 	mustExec(t, other, "insert into t values (-1, 1, 1)") // does not wait
 	mustExec(t, s, "rollback")
 
 	mustExec(t, other, "begin; delete from t")
-	if n := loaded(db, func() { mustExec(t, s, bulkInsert) }); n != 0 {
-		t.Errorf("%d rows loaded beside another transaction", n)
-	}
+	wantLoaded(t, db, s, bulkInsert, 0)
 	mustExec(t, other, "commit")
 	if have := oneRow(t, s, "select count(*) from t"); have != "40000" {
 		t.Error(have)
 	}
 
 	mustExec(t, s, "begin; truncate t; savepoint p")
-	if n := loaded(db, func() { mustExec(t, s, bulkInsert) }); n != 40000 {
-		t.Errorf("%d rows loaded after TRUNCATE", n)
-	}
+	wantLoaded(t, db, s, bulkInsert, 40000)
 	if have := oneRow(t, s, "select count(*), count(distinct s) from t where a < 500"); have != "20000|20000" {
 		t.Error(have)
 	}
@@ -176,9 +174,7 @@ func TestBulkInsertInBlocks(t *testing.T) {
 	for _, level := range []string{"repeatable read", "serializable"} {
 		mustExec(t, s, "delete from t")
 		mustExec(t, s, "begin isolation level "+level+"; lock table t")
-		if n := loaded(db, func() { mustExec(t, s, bulkInsert) }); n != 0 {
-			t.Errorf("%s: %d rows loaded, which the snapshot does not have", level, n)
-		}
+		wantLoaded(t, db, s, bulkInsert, 0)
 		if have := oneRow(t, s, "select count(*) from t"); have != "40000" {
 			t.Error(level, have)
 		}
@@ -213,9 +209,7 @@ func TestBulkInsertForeignKeys(t *testing.T) {
 		t.Errorf("a key that does not exist: %v", err)
 	}
 	mustExec(t, s, "rollback to p")
-	if n := loaded(db, func() { mustExec(t, s, fill) }); n != 40000 {
-		t.Errorf("%d rows loaded", n)
-	}
+	wantLoaded(t, db, s, fill, 40000)
 	mustExec(t, s, "commit")
 	if have := oneRow(t, s, "select count(*), sum(kind) from child"); have != "40000|180000" {
 		t.Error(have)
@@ -231,10 +225,7 @@ func TestBulkInsertDropped(t *testing.T) {
 		"begin; create table x as select * from source; drop table x; commit",
 		"begin; create table x (k int); insert into x select k from source; analyze x; drop table x; commit",
 	} {
-		n := loaded(db, func() { mustExec(t, s, statements) })
-		if n != 40000 {
-			t.Errorf("%s: %d rows loaded", statements, n)
-		}
+		wantLoaded(t, db, s, statements, 40000)
 		checkClean(t, db)
 	}
 }
@@ -249,9 +240,7 @@ func TestBulkInsertReaders(t *testing.T) {
 	if have := oneRow(t, reader, "select count(*) from t"); have != "0" {
 		t.Error(have)
 	}
-	if n := loaded(db, func() { mustExec(t, s, bulkInsert) }); n != 40000 {
-		t.Errorf("%d rows loaded", n)
-	}
+	wantLoaded(t, db, s, bulkInsert, 40000)
 	if have := oneRow(t, reader, "select count(*) from t"); have != "0" {
 		t.Error(have)
 	}
@@ -269,9 +258,7 @@ func TestBulkInsertReaders(t *testing.T) {
 // TestCreateTableAsInBulk: statistics are known at once, rows come in their order.
 func TestCreateTableAsInBulk(t *testing.T) {
 	db, s := bulkSession(t)
-	if n := loaded(db, func() { mustExec(t, s, "create table c as select s, k from source order by k desc") }); n != 40000 {
-		t.Errorf("%d rows loaded", n)
-	}
+	wantLoaded(t, db, s, "create table c as select s, k from source order by k desc", 40000)
 	if have := oneRow(t, s, "select s, k from c limit 1"); have != "text 40000|40000" {
 		t.Error(have)
 	}
@@ -279,9 +266,7 @@ func TestCreateTableAsInBulk(t *testing.T) {
 	if err != nil || !regexp.MustCompile(`rows=(9[5-9]|10[0-4])\d\d? `).MatchString(plan[0][0]) {
 		t.Errorf("%v, %v", plan, err)
 	}
-	if n := loaded(db, func() { mustExec(t, s, "create table few as select * from source where k < 100") }); n != 0 {
-		t.Errorf("%d rows loaded of few", n)
-	}
+	wantLoaded(t, db, s, "create table few as select * from source where k < 100", 0)
 	mustExec(t, s, "create temp table x as select * from source")
 	mustExec(t, s, "begin; create table y (k bigint primary key); insert into y select k from source; insert into y select -k from source; commit")
 	if have := oneRow(t, s, "select (select count(*) from x), (select count(*) from y), (select sum(k) from y)"); have != "40000|80000|0" {

@@ -121,7 +121,7 @@ func TestRandomPressure(t *testing.T) {
 		query := f.query()
 		mustExec(t, sessions[0], "set memory_limit = '256MB'; set work_mem = '128MB'; set threads = 1; set enable_runtime_filter = off; set htap_router_mode = row")
 		want := outcome(sessions[0], query)
-		if strings.HasPrefix(want, "53200") || len(want) == 5 && !strings.Contains(want, "|") {
+		if !strings.Contains(want, "|") { // an error
 			t.Fatalf("%s: %s with enough memory", query, want)
 		}
 		mustExec(t, sessions[0], "set memory_limit = '16MB'")

@@ -41,5 +41,5 @@ func (r *running) bulkInserts(n *planner.Insert, w *work) bool {
 	}
 	engine := r.s.db.engine
 	own := engine.Catalog().Table(n.Table.ID) == nil || w.txn.HoldsTable(n.Table.ID, storage.Exclusive)
-	return (own || w.own && len(held) == 0) && w.txn.RereadsRows() && engine.RowCount(n.Table) == 0
+	return (own || w.own && len(held) == 0) && engine.RowCount(n.Table) == 0
 }
